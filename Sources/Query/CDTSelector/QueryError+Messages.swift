@@ -1,210 +1,293 @@
 package import CDTJSON
 
-// All messages about selectors. A message says what is wrong and ends with the remedy.
+// All messages about selectors and requests. A message says what is wrong and ends with the remedy.
 extension QueryError {
-  static func unknownOperator(_ name: String, at path: String) -> QueryError {
-    if let instead = OperatorNames.instead(of: name) {
-      return QueryError(.unknownOperator, at: path, "unknown operator \"\(name)\"; \(instead)")
+  /// An error without its place.
+  package enum Fault {
+    // Selectors
+    case notAnObject(JSONValue), invalidJSON(JSONError, what: String)
+    case unknownOperator(String), operatorNeedsField(String), combinationUnderField(String)
+    case emptyMember(String), emptyFieldValue, emptyComplement, emptyElementSelector(String)
+    case mixedKeys(String, String), invalidPath(String, FieldPath.Fault)
+    case wrongArgument(of: String, wanted: String, found: JSONValue), unknownType(String), notANumber
+    case optionsWithoutRegex, unknownRegexOption(Character), regexRefused(String, offset: Int), regexTooLong
+    case moduloCount(Int), moduloByZero
+    case tooDeep, valueTooDeep, tooManyClauses
+    case invalidSearch(TextSearch.Failure), textUnderNegation, secondText, textWithoutIndex(store: String?)
+    case matchLimit(pattern: String, documentID: String), timedOut(Duration)
+    // Requests
+    case notARequest(JSONValue), unknownRequestKey(String), requestWithoutSelector
+    case notAWholeNumber(JSONValue, String), notABoolean(JSONValue, String)
+    case notAnArray(JSONValue, String, wanted: String), notAPath(JSONValue), invalidUseIndex(JSONValue)
+    case unknownCollation(JSONValue), invalidSnippets(JSONValue), snippetOption(String, least: Int)
+    case snippetsWithoutText
+    case notABookmark, bookmarkOfAnotherSort, bookmarkWithoutStore, backwardByScore, backwardLive
+    // Sorts
+    case tooManySortFields(Int, most: Int), notADirectedField(JSONValue), directedFieldKeys(Int)
+    case unknownDirection(JSONValue, of: String), doubtfulField(String, WordDoubt)
+    case scoreDirection(JSONValue), scoreAlone, scoreWithoutText, scoreOfOtherIndex(String), scoreInMemory
+    case textIndexUnused(String)
+    // Groups
+    case groupIsMissing, invalidGroup(JSONValue, String), unknownGroupKey(String), groupWithoutMembers
+    case tooManyGroupMembers(Int, String, most: Int), overlappingFields(String), unwoundDocumentField(String)
+    case unknownAggregate(String, known: [String]), invalidAggregateName(String), repeatedMember(String)
+    case notOfRows(String, members: [String]), unusableWithGroups(String, String), viewWithoutValue(String)
+    // Files, models and changes
+    case textInFile, revisionInFile
+    case notDecodable(any Any.Type), computedProperty(any Any.Type, of: any Any.Type)
+    case reservedField, invalidAmount(JSONValue), misfit(String, documentID: String)
+
+    fileprivate var code: Code {
+      switch self {
+      case .unknownOperator, .operatorNeedsField, .combinationUnderField, .unknownAggregate: .unknownOperator
+      case .notAnObject, .invalidJSON, .emptyMember, .emptyFieldValue, .emptyComplement, .mixedKeys:
+        .invalidSelector
+      case .emptyElementSelector, .wrongArgument, .unknownType, .notANumber, .optionsWithoutRegex,
+        .unknownRegexOption, .moduloCount, .moduloByZero:
+        .invalidArgument
+      case .invalidPath, .notDecodable, .computedProperty: .invalidPath
+      case .viewWithoutValue: .invalidIndex
+      case .reservedField, .invalidAmount, .misfit: .invalidChange
+      case .regexRefused, .regexTooLong: .invalidRegex
+      case .tooDeep, .valueTooDeep: .tooDeep
+      case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers: .tooLarge
+      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory,
+        .textInFile:
+        .textSearch
+      case .scoreOfOtherIndex, .textIndexUnused: .unknownIndex
+      case .matchLimit: .matchLimit
+      case .timedOut: .timedOut
+      case .notARequest, .unknownRequestKey, .requestWithoutSelector, .notAWholeNumber, .notABoolean,
+        .notAnArray, .notAPath, .invalidUseIndex, .unknownCollation, .invalidSnippets, .snippetOption,
+        .snippetsWithoutText, .notABookmark, .bookmarkOfAnotherSort, .bookmarkWithoutStore, .backwardByScore,
+        .backwardLive, .notADirectedField, .directedFieldKeys, .unknownDirection, .doubtfulField,
+        .scoreDirection, .scoreAlone, .scoreWithoutText, .groupIsMissing, .invalidGroup, .unknownGroupKey,
+        .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
+        .repeatedMember, .notOfRows, .unusableWithGroups, .revisionInFile:
+        .invalidRequest
+      }
     }
-    let remedy =
-      OperatorNames.nearest(to: name).map { "(did you mean \"\($0)\"?)" }
-      ?? "; for a field name that begins with a dollar sign, write \"\\\(name)\""
-    let gap = remedy.hasPrefix("(") ? " " : ""
-    return QueryError(.unknownOperator, at: path, "unknown operator \"\(name)\"\(gap)\(remedy)")
-  }
 
-  static func operatorNeedsField(_ name: String, at path: String) -> QueryError {
-    QueryError(
-      .unknownOperator, at: path,
-      "\"\(name)\" tests a field's value; put it under a field: {\"field\": {\"\(name)\": …}}")
-  }
+    /// The member that the error is always of; otherwise the whole query.
+    fileprivate var place: String {
+      switch self {
+      case .unknownRequestKey(let key), .notAWholeNumber(_, let key), .notABoolean(_, let key),
+        .notAnArray(_, let key, _), .unknownGroupKey(let key), .unusableWithGroups(let key, _):
+        key
+      case .requestWithoutSelector: "selector"
+      case .invalidUseIndex, .scoreOfOtherIndex, .textIndexUnused: "use_index"
+      case .invalidSnippets, .snippetsWithoutText: "snippets"
+      case .snippetOption(let key, _): "snippets.\(key)"
+      case .notABookmark, .bookmarkOfAnotherSort, .bookmarkWithoutStore: "bookmark"
+      case .backwardByScore, .backwardLive: "backward"
+      case .tooManySortFields: "sort"
+      case .scoreInMemory: "sort[0]"
+      case .textWithoutIndex, .textInFile: "$text"
+      case .revisionInFile: "_rev"
+      case .viewWithoutValue: "map.value"
+      case .matchLimit: "$regex"
+      case .groupIsMissing: "group"
+      case .groupWithoutMembers: "by"
+      case .unwoundDocumentField: "unwind"
+      default: ""
+      }
+    }
 
-  static func combinationUnderField(_ name: String, at path: String) -> QueryError {
-    QueryError(
-      .unknownOperator, at: path,
-      "\"\(name)\" is not allowed under a field; put it outside, around clauses that each name the field")
-  }
-
-  package static func notAnObject(_ found: JSONValue, at path: String) -> QueryError {
-    QueryError(
-      .invalidSelector, at: path,
-      "a selector is an object such as {\"age\": {\"$gt\": 18}}, not \(found.typeWithArticle)")
-  }
-
-  static func emptyMember(_ name: String, at path: String) -> QueryError {
-    QueryError(.invalidSelector, at: path, "\"\(name)\" contains an empty selector; remove it")
-  }
-
-  static func emptyFieldValue(at path: String) -> QueryError {
-    QueryError(
-      .invalidSelector, at: path,
-      "{} has no condition; to match an empty object write {\"$eq\": {}}, to match any value {\"$exists\": true}"
-    )
-  }
-
-  static func emptyComplement(at path: String) -> QueryError {
-    QueryError(
-      .invalidSelector, at: path,
-      "{} has no condition; write the condition that \"$not\" negates, such as {\"$eq\": {}} for an empty object"
-    )
-  }
-
-  static func emptyElementSelector(_ name: String, at path: String) -> QueryError {
-    QueryError(
-      .invalidArgument, at: path,
-      "{} has no condition; write one for \"\(name)\", such as {\"$exists\": true}")
-  }
-
-  static func mixedKeys(_ key: String, _ other: String, at path: String) -> QueryError {
-    QueryError(
-      .invalidSelector, at: path,
-      "the operator \"\(key)\" and the name \"\(other)\" can't be in one object; "
-        + "write them as two clauses of \"$and\"")
-  }
-
-  static func wrongArgument(
-    of name: String, wanted: String, found: JSONValue, at path: String
-  ) -> QueryError {
-    QueryError(.invalidArgument, at: path, "\"\(name)\" takes \(wanted), not \(found.typeWithArticle)")
-  }
-
-  static func optionsWithoutRegex(at path: String) -> QueryError {
-    QueryError(
-      .invalidArgument, at: path, "\"$options\" needs a \"$regex\" beside it; add one or remove \"$options\"")
-  }
-
-  static func unknownRegexOption(_ option: Character, at path: String) -> QueryError {
-    QueryError(
-      .invalidArgument, at: path,
-      "\"\(option)\" is not an option of \"$regex\"; use only the letters \"imsx\"")
-  }
-
-  static func regexRefused(_ message: String, offset: Int, at path: String) -> QueryError {
-    QueryError(
-      .invalidRegex, at: path, "the pattern does not compile: \(message) at offset \(offset); fix the pattern"
-    )
-  }
-
-  static func regexTooLong(at path: String) -> QueryError {
-    QueryError(
-      .invalidRegex, at: path,
-      "the pattern is longer than \(RegularExpression.maximumLength) bytes; use a shorter one")
-  }
-
-  static func moduloCount(_ count: Int, at path: String) -> QueryError {
-    QueryError(
-      .invalidArgument, at: path, "\"$mod\" takes two numbers, [divisor, remainder], not \(count)")
-  }
-
-  static func moduloByZero(at path: String) -> QueryError {
-    QueryError(
-      .invalidArgument, at: path,
-      "the divisor of \"$mod\" truncates to 0; use a divisor of 1 or more")
-  }
-
-  static func unknownType(_ name: String, at path: String) -> QueryError {
-    let names = JSONType.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " ")
-    return QueryError(.invalidArgument, at: path, "\"\(name)\" is not a type; use one of \(names)")
-  }
-
-  static func tooDeep(at path: String) -> QueryError {
-    QueryError(
-      .tooDeep, at: path,
-      "the selector is nested deeper than \(QuerySelector.maximumDepth) levels; flatten it")
-  }
-
-  static func valueTooDeep(at path: String) -> QueryError {
-    QueryError(
-      .tooDeep, at: path,
-      "the value is nested deeper than \(JSONParsingOptions().maximumDepth) levels, the most that a document can have; "
-        + "flatten it")
-  }
-
-  static func notANumber(at path: String) -> QueryError {
-    QueryError(
-      .invalidArgument, at: path,
-      "no document contains infinity or NaN; compare with a finite number")
-  }
-
-  static func tooManyClauses(at path: String) -> QueryError {
-    QueryError(
-      .tooLarge, at: path,
-      "the selector has more than \(QuerySelector.maximumClauses) clauses; use \"$in\" for many values of one field"
-    )
-  }
-
-  package static func invalidPath(_ path: String, _ fault: FieldPath.Fault, at place: String) -> QueryError {
-    let message =
-      switch fault {
-      case .emptySegment:
+    fileprivate var message: String {
+      switch self {
+      case .notAnObject(let found):
+        "a selector is an object such as {\"age\": {\"$gt\": 18}}, not \(found.typeWithArticle)"
+      case .invalidJSON(let error, let what): "the \(what) is not JSON: \(error)"
+      case .unknownOperator(let name): "unknown operator \"\(name)\"\(Self.remedy(of: name))"
+      case .operatorNeedsField(let name):
+        "\"\(name)\" tests a field's value; put it under a field: {\"field\": {\"\(name)\": …}}"
+      case .combinationUnderField(let name):
+        "\"\(name)\" is not allowed under a field; put it outside, around clauses that each name the field"
+      case .emptyMember(let name): "\"\(name)\" contains an empty selector; remove it"
+      case .emptyFieldValue:
+        "{} has no condition; to match an empty object write {\"$eq\": {}}, to match any value {\"$exists\": true}"
+      case .emptyComplement:
+        "{} has no condition; write the condition that \"$not\" negates, such as {\"$eq\": {}} for an empty object"
+      case .emptyElementSelector(let name):
+        "{} has no condition; write one for \"\(name)\", such as {\"$exists\": true}"
+      case .mixedKeys(let key, let other):
+        "the operator \"\(key)\" and the name \"\(other)\" can't be in one object; write them as two clauses of \"$and\""
+      case .invalidPath(let path, .emptySegment):
         "the path \"\(path)\" has an empty segment; name every segment; write \"\\.\" for a dot in a name"
-      case .unescapedDollar where path.splitBytes(at: ".").contains(where: OperatorNames.isPositional):
+      case .invalidPath(let path, .unescapedDollar)
+      where path.splitBytes(at: ".").contains(where: OperatorNames.isPositional):
         "there are no positional operators; name an element of an array by its position, as in pets.0.name"
-      case .unescapedDollar(let remedy):
+      case .invalidPath(_, .unescapedDollar(let remedy)):
         "a name that begins with a dollar sign must be escaped; write \"\(remedy)\""
-      case .tooLong:
+      case .invalidPath(_, .tooLong):
         "the path has more than \(FieldPath.maximumSegments) segments; use a shorter one"
+      case .wrongArgument(let name, let wanted, let found):
+        "\"\(name)\" takes \(wanted), not \(found.typeWithArticle)"
+      case .unknownType(let name):
+        "\"\(name)\" is not a type; use one of \(Self.list(JSONType.allCases, " "))"
+      case .notANumber: "no document contains infinity or NaN; compare with a finite number"
+      case .optionsWithoutRegex: "\"$options\" needs a \"$regex\" beside it; add one or remove \"$options\""
+      case .unknownRegexOption(let option):
+        "\"\(option)\" is not an option of \"$regex\"; use only the letters \"imsx\""
+      case .regexRefused(let message, let offset):
+        "the pattern does not compile: \(message) at offset \(offset); fix the pattern"
+      case .regexTooLong:
+        "the pattern is longer than \(RegularExpression.maximumLength) bytes; use a shorter one"
+      case .moduloCount(let count): "\"$mod\" takes two numbers, [divisor, remainder], not \(count)"
+      case .moduloByZero: "the divisor of \"$mod\" truncates to 0; use a divisor of 1 or more"
+      case .tooDeep: "the selector is nested deeper than \(QuerySelector.maximumDepth) levels; flatten it"
+      case .valueTooDeep:
+        "the value is nested deeper than \(JSONParsingOptions().maximumDepth) levels, the most that a document can have; flatten it"
+      case .tooManyClauses:
+        "the selector has more than \(QuerySelector.maximumClauses) clauses; use \"$in\" for many values of one field"
+      case .invalidSearch(let failure): failure.message
+      case .textUnderNegation:
+        "\"$text\" is not allowed under \"$not\" or \"$nor\"; put it outside, and exclude words with NOT in the search"
+      case .secondText:
+        "a query can have only one \"$text\"; combine the searches with AND or OR in one \"$search\""
+      case .textWithoutIndex(let store):
+        "\"$text\" needs a text index, and the datastore has none; create one: cdtquery index create \(store ?? "STORE") FIELD… --type text"
+      case .matchLimit(let pattern, let id):
+        "the pattern \"\(pattern)\" exceeded the match limit on document \"\(id)\"; "
+          + "rewrite it so that no two repetitions can match the same text, or begin it with \"^\""
+      case .timedOut(let limit):
+        "the query exceeded its time limit of \(limit); create an index for it, or allow more time"
+
+      case .notARequest(let found):
+        "a request is an object such as {\"selector\": {…}, \"limit\": 10}, not \(found.typeWithArticle)"
+      case .unknownRequestKey(let key):
+        "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, bookmark and backward"
+      case .requestWithoutSelector: "a request needs a selector; {} selects every document"
+      case .notAWholeNumber(let found, let key):
+        "\"\(key)\" must be a whole number, 0 or more, not \(found.text)"
+      case .notABoolean(let found, let key):
+        "\"\(key)\" must be true or false, not \(found.typeWithArticle)"
+      case .notAnArray(let found, let key, let wanted):
+        "\"\(key)\" must be \(wanted), not \(found.typeWithArticle)"
+      case .notAPath(let found): "a field path must be a string, not \(found.typeWithArticle)"
+      case .invalidUseIndex(let found):
+        "\"use_index\" must be the name of one index, not \(found.typeWithArticle)"
+      case .unknownCollation(let found):
+        "\(found.text) is not a collation; use \(Self.list(Collation.allCases, " or "))"
+      case .invalidSnippets(let found):
+        "\"snippets\" must be true, or an object with words, limit, before and after, not \(found.text)"
+      case .snippetOption(let key, _) where key == "before" || key == "after":
+        "\(key) must have at most \(SnippetOptions.maximum) bytes"
+      case .snippetOption(let key, let least):
+        "\(key) must be a number from \(least) to \(SnippetOptions.maximum)"
+      case .snippetsWithoutText: "snippets need a \"$text\" in the selector; add one, or leave them out"
+      case .notABookmark:
+        "this is not a bookmark of a result set; use one that a result set gave, or no bookmark for the first page"
+      case .bookmarkOfAnotherSort:
+        "the bookmark is of a query with another sort or collation; use the same, or no bookmark for the first page"
+      case .bookmarkWithoutStore: "bookmarks are for stores; use skip and limit"
+      case .backwardByScore:
+        "pages by score can't be read backwards; keep the bookmarks of the pages before, or sort by a field"
+      case .backwardLive: "a live query can't be read backwards; reverse its sort instead"
+
+      case .tooManySortFields(let count, let most):
+        "a sort has at most \(most) fields, not \(count); keep the first ones"
+      case .notADirectedField(let found):
+        "a sort clause must be a field path or an object such as {\"age\": \"desc\"}, not \(found.typeWithArticle)"
+      case .directedFieldKeys(let count):
+        "a sort clause names one field and its direction, {\"age\": \"desc\"}, not \(count) fields; write one clause per field"
+      case .unknownDirection(let found, let path):
+        "the direction of \"\(path)\" must be \"asc\" or \"desc\", not \(found.text)"
+      case .doubtfulField(let word, let doubt):
+        "\"\(word)\" \(doubt.message); a field of that name is written \"\(word):asc\""
+      case .scoreDirection(let found):
+        "a sort by the score of \"$text\" is written {\"$text\": \"score\"}, not \(found.text)"
+      case .scoreAlone:
+        "a sort by the score of \"$text\" can't have other clauses; remove them, ties are sorted by _id"
+      case .scoreWithoutText: "only a query with a \"$text\" outside \"$or\" has scores; sort by a field"
+      case .scoreOfOtherIndex(let name):
+        "a sort by the score of \"$text\" needs the text index, which \"\(name)\" is not; remove use_index"
+      case .scoreInMemory: "a query over documents in memory has no text scores; remove the sort"
+      case .textIndexUnused(let name):
+        "\"\(name)\" is a text index, but the selector has no \"$text\"; name another index, or remove use_index"
+
+      case .groupIsMissing: "a request for groups needs a group, such as {\"by\": [\"city\"]}"
+      case .invalidGroup(let found, let wanted): "this must be \(wanted), not \(found.text)"
+      case .unknownGroupKey(let key):
+        "a group has no key \"\(key)\"; its keys are by, aggregates, unwind and having"
+      case .groupWithoutMembers: "a group needs fields or aggregates; name a field"
+      case .tooManyGroupMembers(let count, let members, let most):
+        "a group has at most \(most) \(members), not \(count); use fewer"
+      case .overlappingFields(let path): "\"\(path)\" overlaps another field of \"by\"; name one of them"
+      case .unwoundDocumentField(let path): "\"\(path)\" is never an array; name a field of the documents"
+      case .unknownAggregate(let name, let known):
+        "unknown function \"\(name)\" (\(Self.meant(name, known) ?? "use \(known.dropLast().joined(separator: ", ")) or \(known.last ?? "")"))"
+      case .invalidAggregateName(let name):
+        "\(JSONValue.string(name).text) can't be the name of an aggregate; use one without dots, dollar signs and backslashes, such as total"
+      case .repeatedMember(let name): "the rows already have a member \"\(name)\"; use another name"
+      case .notOfRows(let name, let members):
+        "the rows have no member \"\(name)\" (\(Self.meant(name, members) ?? "they have \(members.joined(separator: ", "))"))"
+      case .unusableWithGroups(let key, let remedy): "\"\(key)\" can't be combined with groups; \(remedy)"
+      case .viewWithoutValue(let reduce): "\(reduce) needs numbers; name their field as \"value\" of the map"
+
+      case .textInFile:
+        "\"$text\" needs a text index, which a file does not have; import the file into a store"
+      case .revisionInFile:
+        "the documents of a file have no revisions; leave out _rev, or import the file into a store"
+      case .notDecodable(let type):
+        "\(type) is not Decodable, so its names in documents are unknown; use a selector"
+      case .computedProperty(let value, let type):
+        "a property of \(type) of the type \(value) is computed, or observed, so documents "
+          + "don't have it; use a stored property without observers, or a selector"
+      case .reservedField:
+        "names that begin with _ are the document's own and can't be changed; use another field"
+      case .invalidAmount(let amount): "the amount must be a number, not \(amount.typeWithArticle)"
+      case .misfit(let message, let id): "document \"\(id)\": \(message)"
       }
-    return QueryError(.invalidPath, at: place, message)
+    }
+
+    private static func remedy(of name: String) -> String {
+      if let instead = OperatorNames.instead(of: name) { return "; \(instead)" }
+      return OperatorNames.nearest(to: name).map { " (did you mean \"\($0)\"?)" }
+        ?? "; for a field name that begins with a dollar sign, write \"\\\(name)\""
+    }
+
+    private static func meant(_ name: String, _ names: [String]) -> String? {
+      NearestName.of(name, among: names).map { "did you mean \"\($0)\"?" }
+    }
+
+    private static func list(_ values: [some RawRepresentable<String>], _ separator: String) -> String {
+      values.map { "\"\($0.rawValue)\"" }.joined(separator: separator)
+    }
   }
 
-  package static func invalidJSON(_ error: JSONError, what: String) -> QueryError {
-    QueryError(.invalidSelector, at: "", "the \(what) is not JSON: \(error)")
+  package init(_ fault: Fault, at path: String? = nil) {
+    self.init(fault.code, at: path ?? fault.place, fault.message)
   }
+}
 
-  // MARK: Requests
-
-  static func unknownCollation(_ found: JSONValue, at place: String) -> QueryError {
-    let known = Collation.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
-    return QueryError(
-      .invalidRequest, at: place, "\(found.text) is not a collation; use \(known)".boundedMessage)
+extension TextSearch.Failure {
+  fileprivate var message: String {
+    switch self {
+    case .emptyParentheses: "() is empty; put words in the parentheses, or remove them"
+    case .openQuote: "a quotation mark is not closed; close it"
+    case .openParenthesis: "a parenthesis is not closed; close it, or quote it"
+    case .closingParenthesis: "a closing parenthesis has no opening one; remove it, or quote it"
+    case .missingOperand(let name):
+      "\"\(name)\" has no word beside it; add one, or quote \"\(name)\" to search for it"
+    case .invalidDistance(let name):
+      "\"\(name)\" has no valid distance; write NEAR, or NEAR/5 for at most five words between"
+    case .nearNeedsTerms: "NEAR joins words and phrases; remove the parentheses beside it"
+    case .tooManyTerms: "the search has more than \(TextSearch.maximumTerms) words; shorten it"
+    case .tooDeep: "parentheses are nested deeper than \(TextSearch.maximumDepth) levels; flatten them"
+    }
   }
+}
 
-  static func directedFieldKeys(_ count: Int, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place,
-      "a sort clause names one field and its direction, {\"age\": \"desc\"}, not \(count) fields; write one clause per field"
-    )
-  }
-
-  static func unknownDirection(_ found: JSONValue, of path: String, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place,
-      "the direction of \"\(path)\" must be \"asc\" or \"desc\", not \(found.text)")
-  }
-
-  static func notADirectedField(_ found: JSONValue, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place,
-      "a sort clause must be a field path or an object such as {\"age\": \"desc\"}, not \(found.typeWithArticle)"
-    )
-  }
-
-  static func doubtfulField(_ word: String, _ doubt: WordDoubt, at place: String) -> QueryError {
-    let remedy =
-      switch doubt {
-      case .direction(let meant): "is not a field and a direction; write \(meant)"
-      case .several(let fields):
-        "names \(fields.count) fields; give them one by one: \(fields.joined(separator: " "))"
-      case .spaces(let meant): "has spaces around the name; write \(meant)"
-      case .json: "is JSON, not the name of a field; write a field as age or age:desc"
-      }
-    return QueryError(
-      .invalidRequest, at: place,
-      "\"\(word)\" \(remedy); a field of that name is written \"\(word):asc\"")
-  }
-
-  package static func timedOut(_ limit: Duration) -> QueryError {
-    QueryError(
-      .timedOut, at: "",
-      "the query exceeded its time limit of \(limit); create an index for it, or allow more time")
-  }
-
-  static func matchLimit(pattern: String, documentID: String) -> QueryError {
-    QueryError(
-      .matchLimit, at: "$regex",
-      "the pattern \"\(pattern)\" exceeded the match limit on document \"\(documentID)\"; "
-        + "rewrite it so that no two repetitions can match the same text, or begin it with \"^\"")
+extension WordDoubt {
+  fileprivate var message: String {
+    switch self {
+    case .direction(let meant): "is not a field and a direction; write \(meant)"
+    case .several(let fields):
+      "names \(fields.count) fields; give them one by one: \(fields.joined(separator: " "))"
+    case .spaces(let meant): "has spaces around the name; write \(meant)"
+    case .json: "is JSON, not the name of a field; write a field as age or age:desc"
+    }
   }
 }
 

@@ -17,7 +17,7 @@ package final class QueryStop: Sendable {
   /// - Throws: ``QueryError`` with the code `.timedOut`, or the signal's error, if the query must end.
   package func check() throws {
     try signal?.check()
-    if let limit, let deadline, ContinuousClock.now >= deadline { throw QueryError.timedOut(limit) }
+    if let limit, let deadline, ContinuousClock.now >= deadline { throw QueryError(.timedOut(limit)) }
   }
 
   /// Whether ``check()`` would throw.

@@ -28,9 +28,7 @@ public struct RemoteExplanation: Sendable, CustomStringConvertible {
       lines.append("limit: \(limit)" + (plan.isInOrder ? "" : ", after all candidates"))
     }
     if let index { lines.append("index at the server: \(Self.text(index))") }
-    description = lines.enumerated().map { number, line in
-      number == 0 ? line : (number == lines.count - 1 ? "└ " : "├ ") + line
-    }.joined(separator: "\n")
+    description = Explanation.tree(lines)
     json = [
       "request": plan.source.json, "residual": .string(residual), "order": .string(order),
       "skip": .int(Int64(query.skip)), "limit": query.limit.map { .int(Int64($0)) } ?? .null,

@@ -21,7 +21,7 @@ struct RemoteResults {
 
   /// - Throws: `QueryError` if the query can't be evaluated here.
   init(_ query: Query, isInOrder: Bool, textIndex: IndexDefinition?) throws(QueryError) {
-    guard query.bookmark == nil, !query.isBackward else { throw .bookmarkWithoutStore }
+    guard query.bookmark == nil, !query.isBackward else { throw QueryError(.bookmarkWithoutStore) }
     self.query = query
     self.textIndex = textIndex
     self.isInOrder = isInOrder
@@ -65,7 +65,7 @@ struct RemoteResults {
 
   private mutating func matching(_ page: [DocumentRevision]) throws(QueryError) -> [DocumentRevision] {
     if let deadline, let limit = query.timeLimit, ContinuousClock.now >= deadline {
-      throw QueryError.timedOut(limit)
+      throw QueryError(.timedOut(limit))
     }
     let new = page.filter { seen.insert(Array($0.id.utf8)).inserted }
     let found = try query.withoutPage.find(in: new, textIndex: textIndex)

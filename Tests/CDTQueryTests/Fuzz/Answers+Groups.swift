@@ -80,13 +80,11 @@ extension World {
     }
     let groups = try ResolvedGroups(query)
     for memory in [0, 1 << 20] {
-      for way in try indexed.read({ try QueryEngine($0).everyGroupPlan(groups) }).indices {
+      for way in try indexed.read({ try QueryEngine($0).everyPlan(groups) }).indices {
         let rows = try indexed.read { transaction in
-          try QueryEngine(transaction).rows(of: groups, memory: memory) { planner in
-            let plans =
-              try planner.everyPlan().map { GroupPlan($0) } + planner.coveringPlans(groups).map(\.plan)
-            return plans[way % plans.count]
-          }
+          let engine = try QueryEngine(transaction)
+          let plans = try engine.everyPlan(groups)
+          return try engine.run(plans[way % plans.count], memory: memory).rows
         }
         try compare(rows, way: "in way \(way) with \(memory) bytes")
       }

@@ -275,7 +275,9 @@ import Testing
         [.count(), .sum("amount", as: "sum"), .average("amount", as: "mean"), .maximum("city", as: "last")])
       let groups = try ResolvedGroups(query)
       let rows = try store.read { transaction in
-        try QueryEngine(transaction).rows(of: groups, memory: 20_000) { GroupPlan(try $0.plan()) }
+        let engine = try QueryEngine(transaction)
+        let plan = try engine.planner(groups.documents, .groups).plan()
+        return try engine.run(GroupPlan(groups: groups, plan: plan), memory: 20_000).rows
       }
       #expect(rows.count == 1_000)
       #expect(try store.read { try $0.group(query) }.map(\.text) == rows.map(\.text))
@@ -295,7 +297,9 @@ import Testing
       }
       let groups = try ResolvedGroups(GroupQuery(by: ["g"], [.count(), .minimum("x", as: "least")]))
       let rows = try store.read { transaction in
-        try QueryEngine(transaction).rows(of: groups, memory: 20_000) { GroupPlan(try $0.plan()) }
+        let engine = try QueryEngine(transaction)
+        let plan = try engine.planner(groups.documents, .groups).plan()
+        return try engine.run(GroupPlan(groups: groups, plan: plan), memory: 20_000).rows
       }
       #expect(
         rows.map(\.text) == [#"{"g":"a","count":2,"least":"y"}"#, #"{"g":"b","count":2,"least":null}"#])

@@ -37,10 +37,16 @@ import Testing
     }
   }
 
+  private static func measurement(of query: Query, by engine: QueryEngine) throws -> JSONValue {
+    let cursor = try engine.cursor(query)
+    defer { cursor.end() }
+    return try cursor.explanation(measuring: true).json["measured"] ?? .null
+  }
+
   private static func check(
     _ query: Query, _ selector: JSONObject, in transaction: ReadTransaction
   ) throws {
-    let json = JSONValue.object(try QueryEngine(transaction).measurement(of: query))
+    let json = try measurement(of: query, by: QueryEngine(transaction))
     let matched = try transaction.count(query)
     #expect(number(json["matched"]) == matched, "\(selector)")
     #expect(number(json["results"]) == min(5, matched), "\(selector)")
@@ -49,6 +55,27 @@ import Testing
       let (rows, documents) = (number(part["met"]?["rows"]), number(part["met"]?["documents"]))
       #expect(documents >= 0 && rows >= documents, "\(selector) \(part)")
       #expect(number(part["expected"]?["rows"]) >= 0, "\(selector) \(part)")
+    }
+  }
+
+  @Test func `a query is planned once, and once more to count the matches if its page is full`() throws {
+    try withTemporaryDatastore { store in
+      for number in 0..<5 {
+        try store.createDocument(from: DocumentDraft(id: "\(number)", body: ["n": .int(Int64(number))]))
+      }
+      for (skip, limit, results, plans) in [(0, 9, 5, 1), (2, 9, 3, 1), (0, 2, 2, 2), (9, 9, 0, 2)] {
+        try store.read { transaction in
+          var (engine, planned) = (try QueryEngine(transaction), 0)
+          engine.choose = {
+            planned += 1
+            return try $0.plan()
+          }
+          let query = try Query(["n": ["$gte": 0]], skip: skip, limit: limit)
+          let measured = try Self.measurement(of: query, by: engine)
+          #expect([measured["matched"], measured["results"]] == [5, .int(Int64(results))])
+          #expect(planned == plans)
+        }
+      }
     }
   }
 

@@ -95,12 +95,10 @@ struct AttachmentCommand: ParsableCommand {
     @Option(help: "The media type.") var type = "application/octet-stream"
 
     func validate() throws {
-      guard (1...2).contains(nameAndFile.count) else {
-        throw ValidationError("give a file, or a name and a file")
-      }
-      guard nameAndFile != ["-"] else {
-        throw ValidationError("standard input has no name; give the attachment's name before -")
-      }
+      try refuse([
+        "give a file, or a name and a file": !(1...2).contains(nameAndFile.count),
+        "standard input has no name; give the attachment's name before -": nameAndFile == ["-"],
+      ])
     }
 
     func run() throws {

@@ -45,13 +45,13 @@ struct BackupCommand: ParsableCommand {
   @Flag(help: "Show no progress.") var quiet = false
 
   func validate() throws {
-    if verify, directory != nil { throw ValidationError("--verify takes the directory of a backup alone") }
-    if verify, all { throw ValidationError("use either --verify or --all") }
-    if all, DatabaseArgument.isURL(source) {
-      throw ValidationError("--all takes a directory of stores, not a URL")
-    }
-    if verify, follow { throw ValidationError("use either --verify or --follow") }
-    if !verify, directory == nil { throw ValidationError("name the directory of the backup after the store") }
+    try refuse([
+      "--verify takes the directory of a backup alone": verify && directory != nil,
+      "use either --verify or --all": verify && all,
+      "--all takes a directory of stores, not a URL": all && DatabaseArgument.isURL(source),
+      "use either --verify or --follow": verify && follow,
+      "name the directory of the backup after the store": !verify && directory == nil,
+    ])
   }
 
   func run() throws {

@@ -30,13 +30,12 @@ struct ChangesCommand: ParsableCommand {
   @OptionGroup var server: ServerOptions
 
   func validate() throws {
-    // Only a server understands its sequences.
-    guard database.isURL || since.map({ Int64($0).map { $0 >= 0 } ?? false }) ?? true else {
-      throw ValidationError("--since must be a whole number, 0 or more")
-    }
-    guard limit.map({ $0 > 0 }) ?? true else {
-      throw ValidationError("--limit must be a whole number, 1 or more")
-    }
+    try refuse([
+      // Only a server understands its sequences.
+      "--since must be a whole number, 0 or more":
+        !database.isURL && since.map { Int64($0).map { $0 < 0 } ?? true } ?? false,
+      "--limit must be a whole number, 1 or more": limit.map { $0 < 1 } ?? false,
+    ])
   }
 
   func run() throws {

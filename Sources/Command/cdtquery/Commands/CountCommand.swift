@@ -13,13 +13,11 @@ struct CountCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector. (default: every document)") var selector: String?
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var server: ServerOptions
+  @OptionGroup var access: QueryAccess
 
   func run() throws {
-    let database = try database.open(server, file, reading: selector)
+    let database = try access.open(database, reading: selector)
     let query = try SelectorArgument.query(selector)
     guard query.skip == 0, query.limit == nil else {
       throw ToolError(.usage, "count takes a selector; find --count counts the documents of a page")

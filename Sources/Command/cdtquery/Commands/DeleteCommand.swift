@@ -27,23 +27,15 @@ struct DeleteCommand: ParsableCommand {
   @OptionGroup var change: BulkChange
 
   func validate() throws {
-    guard ids.isEmpty != (matching == nil) else {
-      throw ValidationError("give a document's id, or --matching with a selector")
-    }
-    guard matching == nil || (revision == nil && !allLeaves) else {
-      throw ValidationError(
-        "--matching can't be combined with --rev or --all-leaves; it deletes current revisions")
-    }
-    guard ids.isEmpty || (!change.yes && !change.dryRun) else {
-      throw ValidationError(
-        "--yes and --dry-run are for --matching; documents are deleted by their ids without asking")
-    }
-    guard revision == nil || ids.count == 1 else {
-      throw ValidationError("--rev needs exactly one id; give one")
-    }
-    guard revision == nil || !allLeaves else {
-      throw ValidationError("--rev and --all-leaves can't be combined; give one of them")
-    }
+    try refuse([
+      "give a document's id, or --matching with a selector": ids.isEmpty == (matching == nil),
+      "--matching can't be combined with --rev or --all-leaves; it deletes current revisions":
+        matching != nil && (revision != nil || allLeaves),
+      "--yes and --dry-run are for --matching; documents are deleted by their ids without asking":
+        !ids.isEmpty && (change.yes || change.dryRun),
+      "--rev needs exactly one id; give one": revision != nil && ids.count != 1,
+      "--rev and --all-leaves can't be combined; give one of them": revision != nil && allLeaves,
+    ])
   }
 
   func run() throws {

@@ -26,10 +26,8 @@ struct DescribeCommand: ParsableCommand {
   }
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @OptionGroup var key: KeyOptions
   @Option(help: "table, or json for the fields as data.") var format = Format.table
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var server: ServerOptions
+  @OptionGroup var access: QueryAccess
 
   func run() throws {
     let summary = try summary()
@@ -54,16 +52,16 @@ struct DescribeCommand: ParsableCommand {
 
   /// The indexes by which documents never expire, as their dates are not valid.
   private func neverExpiring() throws -> [String] {
-    guard case .store(let store) = database, file.isEmpty, server.isEmpty else { return [] }
+    guard case .store(let store) = database, access.isEmpty else { return [] }
     return try store.open().documentsThatNeverExpire().map(\.description)
   }
 
   private func summary() throws -> FieldSummary {
-    if case .store(let store) = database, file.isEmpty, server.isEmpty {
+    if case .store(let store) = database, access.isEmpty {
       return try store.open().summarizeFields()
     }
     var scan = FieldScan()
-    try database.open(server, file).results(for: Query([:])).forEachJSON { scan.add($0) }
+    try access.open(database).results(for: Query([:])).forEachJSON { scan.add($0) }
     // What is not a store has no indexes that are known here.
     return scan.summary(indexed: nil)
   }

@@ -16,14 +16,12 @@ struct DistinctCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @OptionGroup var key: KeyOptions
   @Argument(help: "The field, as in pet.species.", completion: Completions.fields) var field: String
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var server: ServerOptions
+  @OptionGroup var access: QueryAccess
 
   func run() throws {
-    let database = try database.open(server, file, reading: selector)
+    let database = try access.open(database, reading: selector)
     let query = try GroupQuery(distinct: field, SelectorArgument.query(selector))
     let values = query.values(of: try database.groups(query))
     for value in values {

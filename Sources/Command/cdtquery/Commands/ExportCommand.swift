@@ -33,21 +33,16 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var server: ServerOptions
 
   func validate() throws {
-    guard !attachments || chosen == .jsonl else {
-      throw ValidationError(
-        "attachments can be written as JSON only; leave out --attachments, or give --format jsonl")
-    }
-    guard !database.isURL || chosen == .jsonl else {
-      throw ValidationError(
-        "a database at a server is written as JSON Lines only; for a table, use find --format \(chosen.rawValue)"
-      )
-    }
-    if format == nil, let ending, ["xlsx", "xls", "ods", "parquet"].contains(ending) {
-      throw ValidationError("an export is JSON Lines, CSV or TSV; name the file so, or give --format")
-    }
-    if format == nil, let ending, let program = Self.compressors[ending] {
-      throw ValidationError("an export is not compressed; write it to - and pipe it through \(program)")
-    }
+    let program = format == nil ? ending.flatMap { Self.compressors[$0] } : nil
+    try refuse([
+      "attachments can be written as JSON only; leave out --attachments, or give --format jsonl":
+        attachments && chosen != .jsonl,
+      "a database at a server is written as JSON Lines only; for a table, use find --format \(chosen.rawValue)":
+        database.isURL && chosen != .jsonl,
+      "an export is JSON Lines, CSV or TSV; name the file so, or give --format":
+        format == nil && ["xlsx", "xls", "ods", "parquet"].contains(ending),
+      "an export is not compressed; write it to - and pipe it through \(program ?? "")": program != nil,
+    ])
   }
 
   private static let compressors = [

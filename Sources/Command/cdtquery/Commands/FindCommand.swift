@@ -38,7 +38,6 @@ struct FindCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @OptionGroup var position: BookmarkOptions
@@ -50,56 +49,37 @@ struct FindCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var server: ServerOptions
+  @OptionGroup var access: QueryAccess
 
   func validate() throws {
-    guard batch == nil || selector == nil else { throw ValidationError("give a selector, or --batch") }
-    guard [count, ids, explain].filter(\.self).count <= 1 else {
-      throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
-    }
-    guard
-      batch == nil
-        || (options.isEmpty && position.isEmpty && output.isEmpty
-          && ![count, ids, explain, watch].contains(true))
-    else {
-      throw ValidationError("--batch takes no other option; write them into the requests")
-    }
-    guard batch == nil || !database.isFile else {
-      throw ValidationError(
-        "--batch is for stores; import the file into one, so that it is not read for each request")
-    }
+    let chosen = [count, ids, explain].filter(\.self).count
+    try refuse([
+      "give a selector, or --batch": batch != nil && selector != nil,
+      "--count, --ids and --explain can't be combined; give one of them": chosen > 1,
+      "--batch takes no other option; write them into the requests":
+        batch != nil
+        && (chosen > 0 || watch || !(options.isEmpty && position.isEmpty && output.isEmpty)),
+      "--batch is for stores; import the file into one, so that it is not read for each request":
+        batch != nil && database.isFile,
+    ])
     try options.page.checkIndex(for: database)
-    guard
-      !watch
-        || !(database.isURL || database.isFile || !output.isEmpty || [count, ids, explain].contains(true))
-    else {
-      throw ValidationError(
-        "--watch is for stores and takes no option of how results are printed; a server has _find?feed=continuous"
-      )
-    }
-    if case .store = database {
-      guard !position.bookmarks || ![count, ids, explain, watch].contains(true) else {
-        throw ValidationError("--bookmarks can't be combined with --count, --ids, --explain and --watch")
-      }
-    } else {
-      guard position.isEmpty else {
-        throw ValidationError("--bookmark, --backward and --bookmarks are for stores; use --skip and --limit")
-      }
-    }
-    guard output.isEmpty || ![count, ids, explain].contains(true) else {
-      throw ValidationError(
-        "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain"
-      )
-    }
+    try refuse([
+      "--watch is for stores and takes no option of how results are printed; a server has _find?feed=continuous":
+        watch && (database.isURL || database.isFile || chosen > 0 || !output.isEmpty),
+      "--bookmark, --backward and --bookmarks are for stores; use --skip and --limit":
+        (database.isURL || database.isFile) && !position.isEmpty,
+      "--bookmarks can't be combined with --count, --ids, --explain and --watch":
+        position.bookmarks && (chosen > 0 || watch),
+      "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain":
+        chosen > 0 && !output.isEmpty,
+    ])
   }
 
   func run() throws {
     if let batch {
-      guard file.isEmpty else { throw DatabaseArgument.onlyFilesHaveFormats }
-      return try answer(batch, try database.open(server, reading: batch))
+      return try answer(batch, try access.openDatabase(database, reading: batch))
     }
-    let database = try database.open(server, file, reading: selector)
+    let database = try access.open(database, reading: selector)
     let query = try position.query(options.query(SelectorArgument.query(selector)))
     if watch, case .store(let store) = self.database {
       return try ResultWatch(query: query, store: store).run()

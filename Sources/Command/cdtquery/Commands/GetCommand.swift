@@ -25,9 +25,7 @@ struct GetCommand: ParsableCommand {
   @Flag(help: "Leave out _rev.") var noRev = false
 
   func validate() throws {
-    guard revision == nil || ids.count == 1 else {
-      throw ValidationError("--rev needs exactly one id; give one")
-    }
+    try refuse(["--rev needs exactly one id; give one": revision != nil && ids.count != 1])
   }
 
   func run() throws {

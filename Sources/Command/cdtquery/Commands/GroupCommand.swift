@@ -21,7 +21,6 @@ struct GroupCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
   @Option(
     help: "Fields whose values make the groups, as in city,pet.species.", completion: Completions.fields)
@@ -37,18 +36,15 @@ struct GroupCommand: ParsableCommand {
   @OptionGroup var page: PageOptions
   @Flag(help: "Print the plan without running the query.") var explain = false
   @OptionGroup var output: OutputOptions
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var server: ServerOptions
+  @OptionGroup var access: QueryAccess
 
   func validate() throws {
     try page.checkIndex(for: database)
-    guard !explain || output.isEmpty else {
-      throw ValidationError("--explain can't be combined with the options for printing rows")
-    }
+    try refuse(["--explain can't be combined with the options for printing rows": explain && !output.isEmpty])
   }
 
   func run() throws {
-    let database = try database.open(server, file, reading: selector)
+    let database = try access.open(database, reading: selector)
     let query = try query()
     if explain { return try Output.standard.line(database.explain(query).text) }
     let rows = try database.groups(query)

@@ -43,16 +43,12 @@ struct ImportCommand: ParsableCommand {
   var touchDB: String?
 
   func validate() throws {
-    guard touchDB == nil || !database.isURL else {
-      throw ValidationError(
-        "--from-touchdb is for stores; import into a store, then copy it to the server with cdtquery replicate"
-      )
-    }
-    guard touchDB == nil || options.isEmpty && server.isEmpty else {
-      throw ValidationError(
-        "--from-touchdb imports one file and needs no other options; leave out other files, and the options for them"
-      )
-    }
+    try refuse([
+      "--from-touchdb is for stores; import into a store, then copy it to the server with cdtquery replicate":
+        touchDB != nil && database.isURL,
+      "--from-touchdb imports one file and needs no other options; leave out other files, and the options for them":
+        touchDB != nil && !(options.isEmpty && server.isEmpty),
+    ])
   }
 
   func run() throws {

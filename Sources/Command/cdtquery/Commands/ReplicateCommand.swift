@@ -68,17 +68,16 @@ struct ReplicateCommand: ParsableCommand {
   @Flag(help: "Show no progress.") var quiet = false
 
   func validate() throws {
-    if jobs < 1 { throw ValidationError("--jobs must be at least 1") }
-    guard !pushDeparted || selector != nil else { throw ValidationError("--push-departed needs --selector") }
-    if selector != nil, ids != nil { throw ValidationError("use either --selector or --ids") }
-    if config == nil {
-      if source == nil { throw ValidationError("SOURCE and TARGET are missing; give them, or --config") }
-      if target == nil { throw ValidationError("TARGET is missing") }
-    } else if source != nil || both || continuous || create || selector != nil || ids != nil
-      || !server.isEmpty
-    {
-      throw ValidationError("with --config, the ends and their options are in the file")
-    }
+    let isInFile =
+      [source, selector, ids].contains { $0 != nil } || both || continuous || create || !server.isEmpty
+    try refuse([
+      "--jobs must be at least 1": jobs < 1,
+      "--push-departed needs --selector": pushDeparted && selector == nil,
+      "use either --selector or --ids": selector != nil && ids != nil,
+      "SOURCE and TARGET are missing; give them, or --config": config == nil && source == nil,
+      "TARGET is missing": config == nil && target == nil,
+      "with --config, the ends and their options are in the file": config != nil && isInFile,
+    ])
   }
 }
 

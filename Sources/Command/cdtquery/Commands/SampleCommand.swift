@@ -16,20 +16,18 @@ struct SampleCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector. (default: every document)") var selector: String?
   @Option(help: "The maximum number of documents.") var limit = 10
   @Option(help: "A whole number; the same one gives the same sample of the same documents.") var seed: UInt64?
   @OptionGroup var output: OutputOptions
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var server: ServerOptions
+  @OptionGroup var access: QueryAccess
 
   func validate() throws {
-    guard limit > 0 else { throw ValidationError("--limit must be a whole number, 1 or more") }
+    try refuse(["--limit must be a whole number, 1 or more": limit < 1])
   }
 
   func run() throws {
-    let database = try database.open(server, file, reading: selector)
+    let database = try access.open(database, reading: selector)
     let request = try SelectorArgument.query(selector)
     let query = Query(request.selector)
     guard request == query else {

@@ -65,12 +65,7 @@ struct ServeCommand: ParsableCommand {
 #if Server
   extension ServeCommand {
     func validate() throws {
-      if Logger.Level(rawValue: logLevel) == nil {
-        throw ValidationError("--log-level must be debug, info, notice, warning or error")
-      }
-      if LogFormat(rawValue: logFormat) == nil {
-        throw ValidationError("--log-format must be text or json")
-      }
+      _ = try LogLines.logger(level: logLevel, format: logFormat)
       _ = try Self.seconds(grace, "--grace")
       _ = try Self.seconds(queryTime, "--query-time")
       _ = try slowQuery.map { try Self.duration($0, "--slow-query") }

@@ -29,9 +29,7 @@ struct TestCommand: ParsableCommand {
 
   func validate() throws {
     guard url != nil || server.isEmpty else { throw ServerOptions.storeNeedsNone }
-    guard url == nil || !record else {
-      throw ValidationError("--record is for runs without --at; leave one of them out")
-    }
+    try refuse(["--record is for runs without --at; leave one of them out": url != nil && record])
   }
 
   func run() throws {

@@ -157,23 +157,4 @@ enum DatabaseArgument: ExpressibleByArgument {
       )
     }
   }
-
-  static let onlyFilesHaveFormats = ValidationError(
-    "--input-format and the other options of how a file is read are for files; leave them out")
-
-  /// Opens the database, or the file, for queries.
-  func open(
-    _ server: ServerOptions, _ options: QueriedFileOptions, reading file: String? = nil
-  ) throws -> any QuerySource {
-    guard case .file(let path) = self else {
-      guard options.isEmpty else { throw Self.onlyFilesHaveFormats }
-      return try open(server, reading: file)
-    }
-    guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
-    guard path != "-" || file != "-" else {
-      throw ToolError(
-        .usage, "standard input can't be both the documents and the selector; give one as an argument")
-    }
-    return FileDatabase(path: path, options: options)
-  }
 }

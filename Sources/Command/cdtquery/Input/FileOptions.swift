@@ -33,18 +33,14 @@ struct FileOptions: ParsableArguments {
   }
 
   func check(_ format: DocumentImporter.Format) throws {
-    guard path == nil || format != .csv && format != .tsv else {
-      throw ValidationError("--at is a path in JSON; leave it out for the format \(format.rawValue)")
-    }
-    guard !hasTableOptions || [.automatic, .csv, .tsv].contains(format) && path == nil else {
-      throw ValidationError(
-        "--delimiter and the other options of tables can't be used for JSON; leave them out")
-    }
-    if let delimiter {
-      guard Self.delimiter(delimiter) != nil else {
-        throw ValidationError("--delimiter must be an ASCII character other than a quotation mark, or tab")
-      }
-    }
+    try refuse([
+      "--at is a path in JSON; leave it out for the format \(format.rawValue)":
+        path != nil && [.csv, .tsv].contains(format),
+      "--delimiter and the other options of tables can't be used for JSON; leave them out":
+        hasTableOptions && (path != nil || ![.automatic, .csv, .tsv].contains(format)),
+      "--delimiter must be an ASCII character other than a quotation mark, or tab":
+        delimiter.map { Self.delimiter($0) == nil } ?? false,
+    ])
   }
 
   private static func delimiter(_ text: String) -> Character? {
@@ -105,4 +101,35 @@ struct QueriedFileOptions: ParsableArguments {
   var isEmpty: Bool { inputFormat == .automatic && file.isEmpty }
 
   func validate() throws { try file.check(inputFormat) }
+}
+
+/// The options of commands that query a store, a database at a server, or a file.
+struct QueryAccess: ParsableArguments {
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
+
+  var isEmpty: Bool { file.isEmpty && server.isEmpty }
+
+  /// Opens the store or the database.
+  ///
+  /// - Parameter input: The file that the command reads; standard input can't also have the password.
+  func openDatabase(_ database: DatabaseArgument, reading input: String? = nil) throws -> any Database {
+    try refuse([
+      "--input-format and the other options of how a file is read are for files; leave them out":
+        !file.isEmpty
+    ])
+    return try database.open(server, reading: input)
+  }
+
+  /// Opens the database, or the file.
+  func open(_ database: DatabaseArgument, reading input: String? = nil) throws -> any QuerySource {
+    guard case .file(let path) = database else { return try openDatabase(database, reading: input) }
+    guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+    guard path != "-" || input != "-" else {
+      throw ToolError(
+        .usage, "standard input can't be both the documents and the selector; give one as an argument")
+    }
+    return FileDatabase(path: path, options: file)
+  }
 }

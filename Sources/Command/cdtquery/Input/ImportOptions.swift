@@ -28,11 +28,11 @@ struct ImportOptions: ParsableArguments {
   }
 
   func validate() throws {
-    guard batch > 0 else { throw ValidationError("--batch must be a whole number, 1 or more") }
+    try refuse(["--batch must be a whole number, 1 or more": batch < 1])
     try file.check(format)
-    guard !force || onConflict == .replace else {
-      throw ValidationError("--force is for --on-conflict replace; add that, or leave out --force")
-    }
+    try refuse([
+      "--force is for --on-conflict replace; add that, or leave out --force": force && onConflict != .replace
+    ])
   }
 
   /// The files to read; `-` is standard input.

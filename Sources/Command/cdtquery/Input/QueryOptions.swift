@@ -17,14 +17,13 @@ struct PageOptions: ParsableArguments {
   var isEmpty: Bool { sort == nil && limit == nil && skip == nil && useIndex == nil }
 
   func validate() throws {
-    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be a whole number, 0 or more") }
-    if let sort, sort.hasPrefix("-") {
-      throw ValidationError(
-        sort.hasPrefix("--")
-          ? "--sort needs fields, as in --sort name,age:desc"
-          : "to sort in descending order, write --sort \(sort.dropFirst()):desc")
-    }
-    guard (skip ?? 0) >= 0 else { throw ValidationError("--skip must be a whole number, 0 or more") }
+    let sort = sort ?? ""
+    try refuse([
+      "--limit must be a whole number, 0 or more": (limit ?? 0) < 0,
+      "--sort needs fields, as in --sort name,age:desc": sort.hasPrefix("--"),
+      "to sort in descending order, write --sort \(sort.dropFirst()):desc": sort.hasPrefix("-"),
+      "--skip must be a whole number, 0 or more": (skip ?? 0) < 0,
+    ])
   }
 
   /// The query with the options applied.
@@ -43,11 +42,10 @@ struct PageOptions: ParsableArguments {
 
   /// Throws if an index is named for what has none to choose from.
   func checkIndex(for database: DatabaseArgument) throws {
-    guard useIndex != nil else { return }
-    guard !database.isURL else {
-      throw ValidationError("--use-index is for stores; a server chooses the index itself")
-    }
-    guard !database.isFile else { throw ValidationError("--use-index is for stores; a file has no indexes") }
+    try refuse([
+      "--use-index is for stores; a server chooses the index itself": useIndex != nil && database.isURL,
+      "--use-index is for stores; a file has no indexes": useIndex != nil && database.isFile,
+    ])
   }
 
   /// The names in a list: `name, age:desc` has spaces around them at most. JSON is left whole.

@@ -13,11 +13,11 @@ struct OutputOptions: ParsableArguments {
   var isEmpty: Bool { format == nil && !pretty && !noRev && !flatten }
 
   func validate() throws {
-    guard !pretty || [nil, .jsonl, .json].contains(format) else {
-      throw ValidationError("--pretty is for JSON; leave it out with --format \(format?.rawValue ?? "")")
-    }
-    guard !flatten || [.table, .csv, .tsv, .auto].contains(format) else {
-      throw ValidationError("--flatten is for tables; give --format table, csv or tsv")
-    }
+    try refuse([
+      "--pretty is for JSON; leave it out with --format \(format?.rawValue ?? "")":
+        pretty && ![nil, .jsonl, .json].contains(format),
+      "--flatten is for tables; give --format table, csv or tsv":
+        flatten && ![.table, .csv, .tsv, .auto].contains(format),
+    ])
   }
 }

@@ -61,7 +61,7 @@ public struct FieldChange: Sendable, Hashable {
       for change in changes {
         steps.append((change, try change.fieldPath.segments))
         if case .increment(let amount) = change.kind, amount.doubleValue == nil {
-          throw .invalidAmount(amount, at: change.path)
+          throw QueryError(.invalidAmount(amount), at: change.path)
         }
       }
       self.steps = steps
@@ -73,7 +73,7 @@ public struct FieldChange: Sendable, Hashable {
           let changed = try change.apply(to: .object(body), names[...])
           if case .object(let object)? = changed { body = object }
         } catch {
-          throw .invalidChange(error.message, of: id, at: change.path)
+          throw QueryError(.misfit(error.message, documentID: id), at: change.path)
         }
       }
     }
@@ -83,9 +83,11 @@ public struct FieldChange: Sendable, Hashable {
     get throws(QueryError) {
       let found: FieldPath
       do throws(FieldPath.Fault) { found = try FieldPath(path) } catch {
-        throw .invalidPath(path, error, at: path)
+        throw QueryError(.invalidPath(path, error), at: path)
       }
-      guard found.segments.first?.name.first != UInt8(ascii: "_") else { throw .reservedField(at: path) }
+      guard found.segments.first?.name.first != UInt8(ascii: "_") else {
+        throw QueryError(.reservedField, at: path)
+      }
       return found
     }
   }

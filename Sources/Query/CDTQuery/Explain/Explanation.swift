@@ -20,65 +20,61 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
-  /// - Parameter grouped: The plan of the groups, if the query is one for groups.
+  /// - Parameters:
+  ///   - groups: The plan of the groups, if the query is one for groups.
+  ///   - measured: The counts of a run, if there was one.
   init(
-    query: ResolvedQuery, plan: QueryPlan, groups grouped: (query: ResolvedGroups, plan: GroupPlan)? = nil,
-    indexes view: IndexView, store: String
+    _ query: ResolvedQuery, _ plan: QueryPlan, groups: GroupPlan? = nil, measured: JSONObject? = nil,
+    by engine: QueryEngine
   ) {
-    let indexes = PlanDescription(query, plan, groups: grouped?.query, catalog: view.catalog)
-    let groups = grouped?.plan
-    let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
+    let indexes = PlanDescription(
+      query: query, plan: plan, groups: groups?.groups, catalog: engine.indexes.catalog)
     considered = indexes.considered
-    let source = plan.source.text
-    let residual = plan.residualText
-    let order = plan.orderText
-    let command = indexes.wishedIndex?.command(store: store)
-    let waiting = plan.floor.map { view.lastSequence - $0 } ?? 0
+    let (source, residual, wished) = (PlanNode(plan.source).text, plan.residualText, indexes.wishedIndex)
+    var json: JSONObject = ["source": .string(source)]
     var lines = [source]
-    lines.append("left to the matcher: \(residual)")
+    func add(_ name: String, _ value: JSONValue, _ text: String?...) {
+      json[name] = value
+      lines += text.compactMap(\.self)
+    }
+    add("residual", .string(residual), "left to the matcher: \(residual)")
     if let collation = query.collation { lines.append("strings are compared \(Optional(collation).text)") }
     if let groups {
       lines.append("groups: \(groups.text)")
     } else {
-      lines.append("order: \(order)")
+      add("order", .string(plan.orderText), "order: \(plan.orderText)")
     }
-    if groups == nil, plan.isCovered { lines.append("ids and counts: from the index alone") }
-    if plan.skip > 0 { lines.append("skip: \(plan.skip)") }
-    if let limit = plan.limit { lines.append("limit: \(limit)") }
-    if waiting > 0 {
-      lines.append(
-        "not in the index yet: up to \(waiting) \(waiting == 1 ? "write" : "writes"), checked by the matcher")
-    }
-    for index in considered {
-      lines.append("index \"\(index.name)\": \(index.isUsed ? "used" : "not used"), \(index.reason)")
-    }
-    if let command { lines.append("an index that would help: \(command)") }
-    for statement in statements {
-      let times = statement.runs == 1 ? "" : ", run \(statement.runs) times"
-      lines.append("SQL\(times): " + statement.sql.replacingNewlines(with: "\n       "))
-    }
-    description = Self.tree(lines)
-    var json: JSONObject = [
-      "source": .string(source), "residual": .string(residual), "order": .string(order),
-      "covered": .bool(groups.map { $0.cover != nil } ?? plan.isCovered),
-      "skip": .int(Int64(plan.skip)), "limit": plan.limit.map { .int(Int64($0)) } ?? .null,
-      "waiting": .int(waiting),
-      "indexes": .array(
-        considered.map {
-          ["name": .string($0.name), "used": .bool($0.isUsed), "reason": .string($0.reason)]
-        }),
-      "wishedIndex": command.map(JSONValue.string) ?? .null,
-      "sql": .array(statements.map { .string($0.sql) }),
-    ]
-    if let collation = query.collation { json["collation"] = .string(collation.rawValue) }
-    if let groups {
-      json["order"] = nil
-      json["groups"] = .string(groups.text)
+    let isCovered = groups?.isCovered ?? plan.isCovered
+    add(
+      "covered", .bool(isCovered), isCovered && groups == nil ? "ids and counts: from the index alone" : nil)
+    add("skip", .int(Int64(plan.skip)), plan.skip > 0 ? "skip: \(plan.skip)" : nil)
+    add("limit", plan.limit.map { .int(Int64($0)) } ?? .null, plan.limit.map { "limit: \($0)" })
+    let waiting = plan.floor.map { engine.indexes.lastSequence - $0 } ?? 0
+    let writes = "\(waiting) \(waiting == 1 ? "write" : "writes")"
+    add(
+      "waiting", .int(waiting),
+      waiting > 0 ? "not in the index yet: up to \(writes), checked by the matcher" : nil)
+    json["indexes"] = .array(considered.map(\.json))
+    lines += considered.map(\.text)
+    let command = wished?.command(store: engine.transaction.store.directory)
+    add(
+      "wishedIndex", command.map { .string($0) } ?? .null,
+      command.map { "an index that would help: \($0)" })
+    let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
+    json["sql"] = .array(statements.map { .string($0.sql) })
+    lines += statements.map(\.text)
+    json["collation"] = query.collation.map { .string($0.rawValue) }
+    json["groups"] = groups.map { .string($0.text) }
+    if var measured {
+      measured["wished"] = wished?.json ?? .null
+      json["measured"] = .object(measured)
     }
     self.json = json
+    description = Self.tree(lines)
   }
 
-  private static func tree(_ lines: [String]) -> String {
+  /// A line with the others below it.
+  package static func tree(_ lines: [String]) -> String {
     lines.enumerated().map { number, line in
       number == 0 ? line : (number == lines.count - 1 ? "└ " : "├ ") + line
     }.joined(separator: "\n")
@@ -86,29 +82,18 @@ public struct Explanation: Sendable, CustomStringConvertible {
 }
 
 extension GroupPlan {
-  fileprivate var text: String {
-    guard cover != nil else { return "from the documents" }
-    if summary != nil { return "from the groups of the summary" }
-    return terms?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
+  fileprivate var isCovered: Bool {
+    if case .documents = source { false } else { true }
   }
-}
 
-extension QueryPlan.Source {
-  /// The source in words.
-  var text: String {
-    switch self {
-    case .nothing: "no document can match"
-    case .scan(let range):
-      range.isEverything ? "every document" : "the documents whose ids are in a range"
-    case .ids(let ids): ids.count == 1 ? "one document by its id" : "\(ids.count) documents by their ids"
-    case .index(let access): access.text
-    case .text(let access): access.text
-    case .union(let branches): "any of: " + branches.map(\.text).joined(separator: "; ")
-    case .intersection(let first, let others):
-      "all of: " + ([first] + others).map(\.text).joined(separator: "; ")
+  fileprivate var text: String {
+    switch source {
+    case .documents: "from the documents"
+    case .summary: "from the groups of the summary"
+    case .rows, .grouped:
+      order?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
     }
   }
-
 }
 
 extension QueryPlan {
@@ -137,48 +122,16 @@ extension QueryPlan {
   }
 }
 
-extension TextAccess {
-  fileprivate var text: String { "text index \"\(index.definition.name)\": \(match)" }
-}
-
-extension IndexAccess {
-  fileprivate var text: String {
-    let parts = zip(index.definition.fields, fields).enumerated().map { number, part in
-      "\(part.0.path) \(absence[number].map(\.text) ?? part.1.text)"
-    }
-    let whole = parts.isEmpty ? "all of it" : parts.joined(separator: ", ")
-    let rows = "index \"\(index.definition.name)\": \(whole)"
-    if filters.isEmpty, ids.isEverything { return rows }
-    var asked = filters.map {
-      "\(index.definition.fields[$0.field].path) \($0.absence?.text ?? $0.access.text)"
-    }
-    if !ids.isEverything { asked.append("_id in a range") }
-    return "\(rows), of these \(asked.joined(separator: ", "))"
+extension ConsideredIndex {
+  fileprivate var text: String { "index \"\(definition.name)\": \(isUsed ? "used" : "not used"), \(reason)" }
+  fileprivate var json: JSONValue {
+    ["name": .string(definition.name), "used": .bool(isUsed), "reason": .string(reason)]
   }
 }
 
-extension PredicateAccess.AbsenceFilter {
+extension CandidateStatement {
   fileprivate var text: String {
-    switch self {
-    case .only(IndexRows.Absence.missing): "missing"
-    case .only: "null"
-    case .except: "present"
-    }
-  }
-}
-
-extension FieldAccess {
-  fileprivate var text: String {
-    switch self {
-    case .points(let keys): keys.count == 1 ? "at one value" : "at \(keys.count) values"
-    case .range(nil, nil): "at any value"
-    case .range: "in a range"
-    }
-  }
-}
-
-extension String {
-  fileprivate func replacingNewlines(with separator: String) -> String {
-    split(separator: "\n", omittingEmptySubsequences: false).joined(separator: separator)
+    let lines = sql.split(separator: "\n", omittingEmptySubsequences: false)
+    return "SQL\(runs == 1 ? "" : ", run \(runs) times"): " + lines.joined(separator: "\n       ")
   }
 }

@@ -2,30 +2,20 @@ import CDTJSON
 
 /// Describes the indexes for an explanation: why each was used or not, and which one would have helped.
 struct PlanDescription {
-  private let query: ResolvedQuery
-  private let catalog: IndexCatalog
-  private let plan: QueryPlan
-  private let groups: ResolvedGroups?
-
-  /// - Parameter groups: The groups whose documents the query selects.
-  init(_ query: ResolvedQuery, _ plan: QueryPlan, groups: ResolvedGroups? = nil, catalog: IndexCatalog) {
-    self.query = query
-    self.groups = groups
-    self.catalog = catalog
-    self.plan = plan
-  }
+  let query: ResolvedQuery
+  let plan: QueryPlan
+  /// The groups whose documents the query selects.
+  let groups: ResolvedGroups?
+  let catalog: IndexCatalog
 
   var considered: [ConsideredIndex] {
     let used = plan.source.indexes.map(\.number)
     return catalog.entries.map { entry in
-      if used.contains(entry.number) {
-        return ConsideredIndex(
-          name: entry.definition.name, isUsed: true, isUsable: true, reason: plan.reason)
-      }
-      let obstacle = obstacle(to: entry)
+      let isUsed = used.contains(entry.number)
+      let obstacle = isUsed ? nil : obstacle(to: entry)
       return ConsideredIndex(
-        name: entry.definition.name, isUsed: false, isUsable: obstacle == nil,
-        reason: obstacle ?? whatCostsLess(than: entry))
+        definition: entry.definition, isUsed: isUsed, isUsable: obstacle == nil,
+        reason: isUsed ? plan.reason : obstacle ?? whatCostsLess(than: entry))
     }
   }
 
@@ -138,4 +128,13 @@ struct PlanDescription {
         && wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
     }
   }
+}
+
+/// The planner's decision about an index.
+package struct ConsideredIndex: Sendable, Hashable {
+  package let definition: IndexDefinition
+  package let isUsed: Bool
+  /// Whether the query can be answered with it.
+  package let isUsable: Bool
+  package let reason: String
 }

@@ -20,24 +20,38 @@ extension ReadTransaction {
 
 extension QueryEngine {
   func explain(_ query: Query) throws -> Explanation {
-    let resolved = try ResolvedQuery(query)
-    return try answering { engine in
-      let plan = try engine.plan(resolved, QueryStop(signal: transaction.stop))
-      return Explanation(
-        query: resolved, plan: plan, indexes: engine.indexes, store: transaction.store.directory)
+    try answering { engine in
+      let cursor = try engine.cursor(query)
+      defer { cursor.end() }
+      return try cursor.explanation()
     }
   }
 
-  func explain(_ query: GroupQuery) throws -> Explanation {
+  /// - Parameter measuring: Whether to run the query, and the sources of its plan to their ends.
+  package func explain(_ query: GroupQuery, measuring: Bool = false) throws -> Explanation {
     let groups = try ResolvedGroups(query)
     return try answering { engine in
-      let stop = QueryStop(signal: transaction.stop)
-      let plan = try engine.mapping(stop) {
-        try engine.planner(groups.documents, .groups).groupPlan(groups, engine.choose)
+      let plan = try engine.plan(groups)
+      let stop = QueryStop(timeLimit: query.query.timeLimit, signal: transaction.stop)
+      return try engine.explanation(
+        of: query.query, groups.documents, plan.plan, groups: plan, stop, measuring: measuring
+      ) {
+        let (rows, examined) = try engine.run(plan)
+        return (rows.count, examined)
       }
-      return Explanation(
-        query: groups.documents, plan: plan.plan, groups: (groups, plan), indexes: engine.indexes,
-        store: transaction.store.directory)
+    }
+  }
+}
+
+extension Cursor {
+  /// Explains how the query is answered.
+  ///
+  /// - Parameter measuring: Whether to run the query, and the sources of its plan to their ends. The cursor then has no more results.
+  package func explanation(measuring: Bool = false) throws -> Explanation {
+    try engine.explanation(of: request, query, plan, stop, measuring: measuring) {
+      var results = 0
+      while try nextDocument() != nil { results += 1 }
+      return (results, examined)
     }
   }
 }

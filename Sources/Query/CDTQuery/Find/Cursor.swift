@@ -4,10 +4,11 @@ import CDTSQLite
 
 /// A query in its transaction, with the position of its results. Only one call uses it at a time.
 package final class Cursor {
-  private let engine: QueryEngine
-  private let query: ResolvedQuery
-  private let plan: QueryPlan
-  private let stop: QueryStop
+  let engine: QueryEngine
+  let request: Query
+  let query: ResolvedQuery
+  let plan: QueryPlan
+  let stop: QueryStop
   private var check: ReadTransaction.ProgressCheck?
 
   private var run: ResumedRun?
@@ -16,11 +17,10 @@ package final class Cursor {
   private var transaction: ReadTransaction { engine.transaction }
   var store: Datastore { transaction.store }
 
-  init(_ engine: QueryEngine, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop) {
-    self.engine = engine
-    self.query = query
-    self.plan = plan
-    self.stop = stop
+  init(
+    _ engine: QueryEngine, _ request: Query, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop
+  ) {
+    (self.engine, self.request, self.query, self.plan, self.stop) = (engine, request, query, plan, stop)
     check = stop.watch(engine.transaction)
   }
 

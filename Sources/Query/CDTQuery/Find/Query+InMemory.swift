@@ -22,7 +22,7 @@ extension Query {
   ) throws(QueryError) -> [DocumentRevision] {
     let query = try ResolvedQuery(self)
     let sort = query.sort
-    guard !sort.isByScore else { throw .scoreInMemory }
+    guard !sort.isByScore else { throw QueryError(.scoreInMemory) }
     let clause = query.selector.clause
     let text = try TextProgram.of(clause, textIndex)
     let matcher = Matcher(clause, text: text)

@@ -65,8 +65,7 @@ package struct QueryEngine {
   package func cursor(_ query: Query) throws -> Cursor {
     let resolved = try ResolvedQuery(query)
     let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
-    let plan = try plan(resolved, stop)
-    return Cursor(self, resolved, plan: plan, stop: stop)
+    return Cursor(self, query, resolved, plan: try plan(resolved, stop), stop: stop)
   }
 
   func plan(_ query: ResolvedQuery, _ stop: QueryStop) throws -> QueryPlan {
@@ -94,15 +93,19 @@ package struct QueryEngine {
   /// Calls `body` with a run of a query's plan.
   func withRun<R>(_ query: Query, _ output: QueryOutput, _ body: (QueryRun) throws -> R) throws -> R {
     let resolved = try ResolvedQuery(query)
-    let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
-    let check = stop.watch(transaction)
-    defer { check.map(transaction.removeProgressCheck) }
-    return try mapping(stop) {
-      let plan = try choose(planner(resolved, output))
-      let run = try QueryRun(plan, output: output, in: transaction, stop)
+    return try running(timeLimit: query.timeLimit) { stop in
+      let run = try QueryRun(choose(planner(resolved, output)), output: output, in: transaction, stop)
       defer { run.end() }
       return try body(run)
     }
+  }
+
+  /// Calls `body` with what ends it after a time, or when the transaction is to end.
+  func running<R>(timeLimit: Duration?, _ body: (QueryStop) throws -> R) throws -> R {
+    let stop = QueryStop(timeLimit: timeLimit, signal: transaction.stop)
+    let check = stop.watch(transaction)
+    defer { check.map(transaction.removeProgressCheck) }
+    return try mapping(stop) { try body(stop) }
   }
 
   func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {

@@ -27,9 +27,9 @@ package struct StreamedQuery: ~Copyable {
   /// - Throws: ``QueryError`` for what such documents can't answer: `$text`, and conditions on revisions.
   package init(_ query: Query) throws(QueryError) {
     let resolved = try ResolvedQuery(query)
-    guard resolved.selector.clause.textSearch == nil else { throw .textInStream }
-    guard !resolved.reads(.revision) else { throw .revisionInStream }
-    guard resolved.start == nil, !resolved.isBackward else { throw .bookmarkWithoutStore }
+    guard resolved.selector.clause.textSearch == nil else { throw QueryError(.textInFile) }
+    guard !resolved.reads(.revision) else { throw QueryError(.revisionInFile) }
+    guard resolved.start == nil, !resolved.isBackward else { throw QueryError(.bookmarkWithoutStore) }
     self.query = resolved
     matcher = Matcher(resolved.selector.clause)
     page = ResultPage(skip: resolved.skip, limit: resolved.limit)
@@ -78,20 +78,5 @@ package struct StreamedQuery: ~Copyable {
 extension ResolvedQuery {
   fileprivate func reads(_ field: FieldPath.DocumentField) -> Bool {
     selector.clause.reads(field) || sort.fields.contains { $0.documentField == field }
-  }
-}
-
-extension QueryError {
-  fileprivate static var textInStream: QueryError {
-    QueryError(
-      .textSearch, at: "$text",
-      "\"$text\" needs a text index, which a file does not have; import the file into a store")
-  }
-
-  fileprivate static var revisionInStream: QueryError {
-    QueryError(
-      .invalidRequest, at: "_rev",
-      "the documents of a file have no revisions; leave out _rev, or import the file into a store"
-    )
   }
 }

@@ -26,7 +26,10 @@ extension ReadTransaction {
       do {
         return try row.decode(type)
       } catch let error as DecodingError {
-        throw QueryError.undecodableRow(row, type, error)
+        throw QueryError(
+          .undecodable, at: "",
+          "the row \(row.text) can't be decoded as \(type): \(error.text); make the property optional, or select documents that have the field"
+        )
       }
     }
   }

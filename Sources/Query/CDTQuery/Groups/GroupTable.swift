@@ -43,11 +43,8 @@ struct GroupTable: ~Copyable {
     rows = GroupRows(groups, stop)
   }
 
-  /// Whether later input belongs to later groups only.
-  var endsEarly = true
-
-  /// Whether further values are not needed.
-  var isComplete: Bool { isOrdered && endsEarly && rows.isComplete }
+  /// Whether further values are not needed, if they belong to later groups only.
+  var isComplete: Bool { isOrdered && rows.isComplete }
 
   // MARK: Adding
 

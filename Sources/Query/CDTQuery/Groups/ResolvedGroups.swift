@@ -45,19 +45,22 @@ struct ResolvedGroups: Sendable {
   /// - Throws: ``QueryError`` with the path of the invalid part.
   init(_ query: GroupQuery) throws(QueryError) {
     let page = try ResolvedQuery(query.query)
-    if !query.query.fields.isEmpty { throw .unusableWithGroups("fields", "name them in \"by\"") }
+    if !query.query.fields.isEmpty { throw QueryError(.unusableWithGroups("fields", "name them in \"by\"")) }
     if query.query.bookmark != nil || query.query.isBackward {
-      throw .unusableWithGroups("bookmark", "use skip and limit")
+      throw QueryError(.unusableWithGroups("bookmark", "use skip and limit"))
     }
     if page.collation != nil {
-      throw .unusableWithGroups("collation", "leave it out, as groups compare strings by their bytes")
+      throw QueryError(
+        .unusableWithGroups("collation", "leave it out, as groups compare strings by their bytes"))
     }
     if query.query.snippets != nil {
-      throw .unusableWithGroups("snippets", "leave them out, as rows are not documents")
+      throw QueryError(.unusableWithGroups("snippets", "leave them out, as rows are not documents"))
     }
-    if page.sort.isByScore { throw .unusableWithGroups("sort", "rows have no score; sort by a member") }
+    if page.sort.isByScore {
+      throw QueryError(.unusableWithGroups("sort", "rows have no score; sort by a member"))
+    }
     guard query.having.clause.textSearch == nil else {
-      throw .unusableWithGroups("$text", "search the documents with the selector")
+      throw QueryError(.unusableWithGroups("$text", "search the documents with the selector"))
     }
     documents = try ResolvedQuery(query.query.withoutPage)
     (sort, skip, limit) = (page.sort, page.skip, page.limit)
@@ -65,11 +68,13 @@ struct ResolvedGroups: Sendable {
     fields = query.fields.count
     for (count, place) in [(query.fields.count, "by"), (query.aggregates.count, "aggregates")]
     where count > GroupQuery.maximumFields {
-      throw .tooManyGroupMembers(count, at: place)
+      throw QueryError(
+        .tooManyGroupMembers(count, place == "by" ? "fields" : "aggregates", most: GroupQuery.maximumFields),
+        at: place)
     }
-    guard fields > 0 || !query.aggregates.isEmpty else { throw .groupWithoutMembers }
+    guard fields > 0 || !query.aggregates.isEmpty else { throw QueryError(.groupWithoutMembers) }
     let unwind = try query.unwind.map { path throws(QueryError) in try Self.path(path, at: "unwind") }
-    if let unwind, unwind.documentField != nil { throw .unwoundDocumentField(unwind.text) }
+    if let unwind, unwind.documentField != nil { throw QueryError(.unwoundDocumentField(unwind.text)) }
     self.unwind = unwind
     var paths: [FieldPath] = []
     for (number, text) in query.fields.enumerated() {
@@ -78,7 +83,7 @@ struct ResolvedGroups: Sendable {
       let overlaps = paths.contains { other in
         path.segments.starts(with: other.segments) || other.segments.starts(with: path.segments)
       }
-      if overlaps { throw .overlappingFields(text, at: place) }
+      if overlaps { throw QueryError(.overlappingFields(text), at: place) }
       paths.append(path)
     }
     memberNames = paths.map { $0.segments.map { String(decoding: $0.name, as: UTF8.self) } }
@@ -87,9 +92,11 @@ struct ResolvedGroups: Sendable {
     for aggregate in query.aggregates {
       let (name, place) = (aggregate.name, "aggregates.\(aggregate.name)")
       guard !name.isEmpty, !name.utf8.contains(where: { ".$\\".utf8.contains($0) }) else {
-        throw .invalidAggregateName(name, at: place)
+        throw QueryError(.invalidAggregateName(name), at: place)
       }
-      if members.contains(where: { $0.hasSameBytes(as: name) }) { throw .repeatedMember(name, at: place) }
+      if members.contains(where: { $0.hasSameBytes(as: name) }) {
+        throw QueryError(.repeatedMember(name), at: place)
+      }
       members.append(name)
       outputs.append((name, try output(of: aggregate, at: place)))
     }
@@ -103,7 +110,7 @@ struct ResolvedGroups: Sendable {
     do {
       return try FieldPath(text)
     } catch {
-      throw .invalidPath(text, error, at: place)
+      throw QueryError(.invalidPath(text, error), at: place)
     }
   }
 
@@ -126,7 +133,7 @@ struct ResolvedGroups: Sendable {
   private static func check(_ path: FieldPath, _ members: [String], at place: String) throws(QueryError) {
     let name = path.segments.first.map { String(decoding: $0.name, as: UTF8.self) } ?? ""
     guard members.contains(where: { $0.hasSameBytes(as: name) }) else {
-      throw .notOfRows(name, members: members, at: place)
+      throw QueryError(.notOfRows(name, members: members), at: place)
     }
   }
 

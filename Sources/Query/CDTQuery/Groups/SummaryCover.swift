@@ -82,38 +82,7 @@ struct SummaryCover: Sendable {
   }
 
   var documentsColumn: Int { fields.absenceColumn + 1 }
-}
 
-extension QueryEngine {
-  /// Adds the groups of a summary.
-  ///
-  /// - Returns: The number of groups that were read.
-  func add(
-    _ summary: SummaryCover, _ statements: [CandidateStatement], _ groups: ResolvedGroups, _ stop: QueryStop,
-    to table: inout GroupTable
-  ) throws -> Int {
-    let rows = Candidates(statements, on: try transaction.connection())
-    defer { rows.end() }
-    let column = summary.documentsColumn
-    var read = 0
-    while !table.isComplete, let row = try rows.next() {
-      try stop.check()
-      read += 1
-      let state = try summary.state(row)
-      let extremes = groups.extremes.indices.map { slot in
-        var key = OrderKey()
-        IndexInput.appendKey(row, at: column + 2 + 2 * slot, to: &key.bytes)
-        return key.bytes == [OrderKey.null] ? OrderKey() : key
-      }
-      try table.add(
-        IndexInput(row, summary.fields), count: state.documents,
-        sums: summary.slots.map { state.sums[$0].numbers }, extremes: extremes)
-    }
-    return read
-  }
-}
-
-extension SummaryCover {
   /// The state of a group in a row of the statement.
   func state(_ row: Statement) throws(IndexDamage) -> SummaryState {
     try SummaryState(

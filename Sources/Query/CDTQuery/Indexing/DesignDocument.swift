@@ -75,7 +75,7 @@ package struct DesignDocument: Sendable {
   package static func json(ofCouchDB index: JSONValue, _ type: IndexType) throws(QueryError) -> JSONObject {
     for name in [formerPartialFilter, IndexDefinition.Option.filter.couchName] {
       guard let filter = index[name], filter != .null, filter.objectValue == nil else { continue }
-      throw .notAnObject(filter, at: name)
+      throw QueryError(.notAnObject(filter), at: name)
     }
     var json: JSONObject = ["type": .string(type.rawValue)]
     switch index["fields"] {

@@ -106,7 +106,7 @@ extension IndexDefinition {
       do {
         fieldPath = try FieldPath(path)
       } catch {
-        throw .invalidPath(path, error, at: place)
+        throw QueryError(.invalidPath(path, error), at: place)
       }
       guard seen.insert(fieldPath).inserted else { throw .indexRepeatsField(path, at: place) }
       // Words have no direction.

@@ -63,7 +63,7 @@ final class LiveObserver: Sendable {
   /// - Throws: ``QueryError`` with the path of the invalid part.
   init(_ query: Query) throws(QueryError) {
     var query = query.inLiveOrder
-    guard !query.isBackward else { throw .backwardLive }
+    guard !query.isBackward else { throw QueryError(.backwardLive) }
     resolved = try ResolvedQuery(query)
     let text = query.selector.clause.textSearch
     matcher = text == nil ? Matcher(resolved.selector.clause) : nil

@@ -8,7 +8,9 @@ enum PropertyName {
 
   /// - Parameter isDocument: Whether the property is one of a whole document, which may be its id or revision.
   static func of<Root>(_ property: PartialKeyPath<Root>, isDocument: Bool) throws(QueryError) -> String {
-    guard let name = swiftName(property) else { throw .computedProperty(of: Root.self, property) }
+    guard let name = swiftName(property) else {
+      throw QueryError(.computedProperty(type(of: property).valueType, of: Root.self))
+    }
     if isDocument, Root.self is any DocumentModel.Type {
       if name == "id" { return "_id" }
       if name == "revision" { return "_rev" }
@@ -34,7 +36,9 @@ enum PropertyName {
   private static func encodedName<Root>(
     of property: PartialKeyPath<Root>, named name: String
   ) throws(QueryError) -> String {
-    guard let type = Root.self as? any Decodable.Type else { throw .notDecodable(Root.self, name) }
+    guard let type = Root.self as? any Decodable.Type else {
+      throw QueryError(.notDecodable(Root.self), at: name)
+    }
     let keys = SampleKeys()
     let first = sample(type, property, keys, changed: nil)
     if let first {
@@ -61,19 +65,6 @@ enum PropertyName {
 }
 
 extension QueryError {
-  fileprivate static func computedProperty(of type: any Any.Type, _ property: AnyKeyPath) -> QueryError {
-    QueryError(
-      .invalidPath, at: "",
-      "a property of \(type) of the type \(Swift.type(of: property).valueType) is computed, or observed, so documents "
-        + "don't have it; use a stored property without observers, or a selector")
-  }
-
-  fileprivate static func notDecodable(_ type: any Any.Type, _ name: String) -> QueryError {
-    QueryError(
-      .invalidPath, at: name,
-      "\(type) is not Decodable, so its names in documents are unknown; use a selector")
-  }
-
   fileprivate static func unknownName(
     _ name: String, of type: any Any.Type, unmade: (any Any.Type)?
   ) -> QueryError {

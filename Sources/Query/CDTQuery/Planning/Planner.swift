@@ -57,7 +57,7 @@ package struct Planner {
     let search = search(in: conjuncts)
     if let wanted {
       guard wanted.definition.type == .text || !query.sort.isByScore else {
-        throw .scoreOfOtherIndex(wanted.definition.name, at: "use_index")
+        throw QueryError(.scoreOfOtherIndex(wanted.definition.name))
       }
       guard indexes.isReadable else { return plan(scan, because: "the index file can't be read") }
       guard holdsEveryMatch(wanted, of: conjuncts) else { return plan(scan, because: "") }
@@ -74,7 +74,7 @@ package struct Planner {
   private func wantedIndex(_ name: String) throws(QueryError) -> IndexCatalog.Entry {
     let entry = try indexes.catalog.entry(wanted: name, at: "use_index")
     if entry.definition.type == .text, !conjuncts.contains(where: \.isText) {
-      throw .textIndexUnused(name, at: "use_index")
+      throw QueryError(.textIndexUnused(name))
     }
     return entry
   }

@@ -103,9 +103,17 @@ extension QueryPlan.Source {
     switch self {
     case .index(let access): [access.index]
     case .text(let access): [access.index]
-    case .union(let branches): branches.flatMap(\.indexes)
-    case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
+    case .union, .intersection: parts.flatMap(\.indexes)
     case .nothing, .scan, .ids: []
+    }
+  }
+
+  /// The sources of which it is made.
+  var parts: [Self] {
+    switch self {
+    case .union(let branches): branches
+    case .intersection(let first, let others): [first] + others
+    case .nothing, .scan, .ids, .index, .text: []
     }
   }
 
@@ -273,15 +281,6 @@ extension FieldAccess {
     if case .points(let keys) = self { return keys.count == 1 }
     return false
   }
-}
-
-/// The planner's decision about an index.
-package struct ConsideredIndex: Sendable, Hashable {
-  package let name: String
-  package let isUsed: Bool
-  /// Whether the query can be answered with it.
-  package let isUsable: Bool
-  package let reason: String
 }
 
 extension Bookmark {

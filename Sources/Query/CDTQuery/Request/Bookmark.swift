@@ -60,62 +60,30 @@ public struct Bookmark: Sendable, Hashable {
   public init(_ text: String) throws(QueryError) {
     guard let data = Data(base64Encoded: text), var json = try? JSONObject(parsing: Array(data)),
       case .string(let id)? = json["id"]
-    else { throw .notABookmark }
+    else { throw QueryError(.notABookmark) }
     let collation: Collation?
     do {
       collation = try Collation(json: json.removeValue(forKey: "collation"), at: "bookmark")
     } catch {
-      throw .notABookmark
+      throw QueryError(.notABookmark)
     }
     self.id = id
     switch (json["score"], json["sort"], json["values"], json.count) {
     case (nil, nil, nil, 1):
       (sort, values, rank) = (.byID, [], nil)
     case (let score?, nil, nil, 2):
-      guard score == .null || score.doubleValue != nil else { throw .notABookmark }
+      guard score == .null || score.doubleValue != nil else { throw QueryError(.notABookmark) }
       (sort, values, rank) = (SortOrder(fields: [], isByScore: true), [], score.doubleValue)
     case (nil, .array(let clauses)?, .array(let values)?, 3):
       guard !clauses.isEmpty, clauses.count == values.count, clauses.count <= Query.maximumSortFields,
         let fields = try? SortOrder.fields(SortField.fields(clauses, at: "bookmark"))
-      else { throw .notABookmark }
+      else { throw QueryError(.notABookmark) }
       (sort, self.values, rank) = (SortOrder(fields: fields, collation: collation), values, nil)
-    default: throw .notABookmark
+    default: throw QueryError(.notABookmark)
     }
   }
 }
 
 extension SortOrder.Field {
   fileprivate var json: JSONValue { SortField(path.text, isDescending ? .descending : .ascending).json }
-}
-
-extension QueryError {
-  static var notABookmark: QueryError {
-    QueryError(
-      .invalidRequest, at: "bookmark",
-      "this is not a bookmark of a result set; use one that a result set gave, or no bookmark for the first page"
-    )
-  }
-
-  /// Of a query that no store answers.
-  package static var bookmarkWithoutStore: QueryError {
-    QueryError(.invalidRequest, at: "bookmark", "bookmarks are for stores; use skip and limit")
-  }
-
-  static var backwardByScore: QueryError {
-    QueryError(
-      .invalidRequest, at: "backward",
-      "pages by score can't be read backwards; keep the bookmarks of the pages before, or sort by a field")
-  }
-
-  static var backwardLive: QueryError {
-    QueryError(
-      .invalidRequest, at: "backward", "a live query can't be read backwards; reverse its sort instead")
-  }
-
-  static var bookmarkOfAnotherSort: QueryError {
-    QueryError(
-      .invalidRequest, at: "bookmark",
-      "the bookmark is of a query with another sort or collation; use the same, or no bookmark for the first page"
-    )
-  }
 }

@@ -16,9 +16,13 @@ extension Query {
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
   public init(request: JSONObject) throws(QueryError) {
-    for (key, _) in request where !Self.requestKeys.contains(key) { throw .unknownRequestKey(key) }
-    guard let selector = request["selector"] else { throw .requestWithoutSelector }
-    guard case .object(let object) = selector else { throw .notAnObject(selector, at: "selector") }
+    for (key, _) in request where !Self.requestKeys.contains(key) {
+      throw QueryError(.unknownRequestKey(key))
+    }
+    guard let selector = request["selector"] else { throw QueryError(.requestWithoutSelector) }
+    guard case .object(let object) = selector else {
+      throw QueryError(.notAnObject(selector), at: "selector")
+    }
     self.init(try QuerySelector(object))
     skip = try Self.wholeNumber("skip", in: request)
     let limit = try Self.wholeNumber("limit", in: request)
@@ -27,27 +31,29 @@ extension Query {
     case nil, .null?: break
     case .array(let clauses)?: sort = try SortField.fields(clauses, at: "sort")
     case .some(let found):
-      throw .notAnArray(found, wanted: "an array of fields, [\"name\", {\"age\": \"desc\"}]", at: "sort")
+      throw QueryError(
+        .notAnArray(found, "sort", wanted: "an array of fields, [\"name\", {\"age\": \"desc\"}]"))
     }
     switch request["fields"] {
     case nil, .null?: break
     case .array(let paths)?: fields = try Self.paths(paths)
-    case .some(let found): throw .notAnArray(found, wanted: "an array of paths", at: "fields")
+    case .some(let found):
+      throw QueryError(.notAnArray(found, "fields", wanted: "an array of paths"))
     }
     switch request["use_index"] {
     case nil, .null?: break
     case .string(let name)?: useIndex = name
-    case .some(let found): throw .invalidUseIndex(found)
+    case .some(let found): throw QueryError(.invalidUseIndex(found))
     }
     switch request["bookmark"] {
     case nil, .null?: break
     case .string(let text)?: bookmark = try Bookmark(text)
-    case .some: throw .notABookmark
+    case .some: throw QueryError(.notABookmark)
     }
     switch request["backward"] {
     case nil, .null?: break
     case .bool(let isBackward)?: self.isBackward = isBackward
-    case .some(let found): throw .notABoolean(found, at: "backward")
+    case .some(let found): throw QueryError(.notABoolean(found, "backward"))
     }
     collation = try Collation(json: request["collation"], at: "collation")
     snippets = try SnippetOptions(json: request["snippets"])
@@ -65,9 +71,9 @@ extension Query {
     do {
       value = try JSONValue(parsing: text)
     } catch {
-      throw .invalidJSON(error, what: "query")
+      throw QueryError(.invalidJSON(error, what: "query"))
     }
-    guard case .object(let object) = value else { throw .notARequest(value) }
+    guard case .object(let object) = value else { throw QueryError(.notARequest(value)) }
     if Self.isRequest(object) {
       try self.init(request: object)
     } else {
@@ -83,7 +89,9 @@ extension Query {
   private static func paths(_ values: [JSONValue]) throws(QueryError) -> [String] {
     var paths: [String] = []
     for (number, value) in values.enumerated() {
-      guard case .string(let path) = value else { throw .notAPath(value, at: "fields[\(number)]") }
+      guard case .string(let path) = value else {
+        throw QueryError(.notAPath(value), at: "fields[\(number)]")
+      }
       paths.append(path)
     }
     return paths
@@ -93,7 +101,7 @@ extension Query {
     switch request[key] {
     case nil, .null?: return 0
     case .some(let found):
-      guard let number = found.intValue, number >= 0 else { throw .notAWholeNumber(found, at: key) }
+      guard let number = found.intValue, number >= 0 else { throw QueryError(.notAWholeNumber(found, key)) }
       return number
     }
   }

@@ -23,8 +23,8 @@ package struct ResolvedQuery: Sendable, Hashable {
 
   /// - Throws: ``QueryError`` with the path of the invalid part, such as `sort[0]`.
   package init(_ query: Query) throws(QueryError) {
-    guard query.skip >= 0 else { throw .notAWholeNumber(.int(Int64(query.skip)), at: "skip") }
-    if let limit = query.limit, limit < 0 { throw .notAWholeNumber(.int(Int64(limit)), at: "limit") }
+    guard query.skip >= 0 else { throw QueryError(.notAWholeNumber(.int(Int64(query.skip)), "skip")) }
+    if let limit = query.limit, limit < 0 { throw QueryError(.notAWholeNumber(.int(Int64(limit)), "limit")) }
     collation = query.collation
     selector =
       query.collation.map { QuerySelector(clause: query.selector.clause.collated(by: $0)) } ?? query.selector
@@ -33,18 +33,20 @@ package struct ResolvedQuery: Sendable, Hashable {
     useIndex = query.useIndex
     timeLimit = query.timeLimit
     let sort = try Self.order(of: query)
-    if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort { throw .bookmarkOfAnotherSort }
+    if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort {
+      throw QueryError(.bookmarkOfAnotherSort)
+    }
     start = query.bookmark
     isBackward = query.isBackward
     let order = start?.sort ?? sort
-    guard !isBackward || !order.isByScore else { throw .backwardByScore }
+    guard !isBackward || !order.isByScore else { throw QueryError(.backwardByScore) }
     self.sort = isBackward ? order.reversed : order
     hasOrder = !sort.isEmpty || start != nil
     hidesDesignDocuments = query.hidesDesignDocuments
     projection = try Self.projection(query.fields)
     snippets = query.snippets
     try snippets?.check()
-    if snippets != nil, selector.clause.textSearch == nil { throw .snippetsWithoutText }
+    if snippets != nil, selector.clause.textSearch == nil { throw QueryError(.snippetsWithoutText) }
   }
 
   /// The same query with an order that its plan has chosen.
@@ -76,12 +78,14 @@ package struct ResolvedQuery: Sendable, Hashable {
 
   private static func order(of query: Query) throws(QueryError) -> SortOrder {
     let fields = query.sort
-    guard fields.count <= Query.maximumSortFields else { throw .tooManySortFields(fields.count) }
+    guard fields.count <= Query.maximumSortFields else {
+      throw QueryError(.tooManySortFields(fields.count, most: Query.maximumSortFields))
+    }
     if let number = fields.firstIndex(where: \.isScore) {
       let place = "sort[\(number)]"
-      guard fields.count == 1 else { throw .scoreAlone(at: place) }
+      guard fields.count == 1 else { throw QueryError(.scoreAlone, at: place) }
       guard query.selector.clause.conjuncts.contains(where: \.isText) else {
-        throw .scoreWithoutText(at: place)
+        throw QueryError(.scoreWithoutText, at: place)
       }
       return SortOrder(fields: [], isByScore: true)
     }
@@ -100,7 +104,7 @@ package struct ResolvedQuery: Sendable, Hashable {
     do {
       return try FieldPath(text, allowsDollar: true)
     } catch {
-      throw .invalidPath(text, error, at: place)
+      throw QueryError(.invalidPath(text, error), at: place)
     }
   }
 }

@@ -40,15 +40,8 @@ package struct DesignView: Sendable {
     switch map?["value"] {
     case .string(let path)?: return [path]
     case nil where reduce == .count: return []
-    case nil: throw .viewWithoutValue(reduce.rawValue)
-    case let other?: throw .invalidGroup(other, "the path of a field", at: "map.value")
+    case nil: throw QueryError(.viewWithoutValue(reduce.rawValue))
+    case let other?: throw QueryError(.invalidGroup(other, "the path of a field"), at: "map.value")
     }
-  }
-}
-
-extension QueryError {
-  fileprivate static func viewWithoutValue(_ reduce: String) -> QueryError {
-    QueryError(
-      .invalidIndex, at: "map.value", "\(reduce) needs numbers; name their field as \"value\" of the map")
   }
 }

@@ -29,7 +29,7 @@ extension TextProgram {
     -> TextProgram?
   {
     guard let search = clause.textSearch else { return nil }
-    guard let index, index.type == .text else { throw .textWithoutIndex(store: store) }
+    guard let index, index.type == .text else { throw QueryError(.textWithoutIndex(store: store)) }
     let arguments = index.tokenizer.arguments
     do {
       return TextProgram(

@@ -1,6 +1,6 @@
 import CDTJSON
 
-// The messages about text indexes and scores.
+// The messages about text indexes.
 extension QueryError {
   static func textIndexUnavailable(_ reason: String) -> QueryError {
     QueryError(
@@ -37,36 +37,5 @@ extension QueryError {
     return QueryError(
       .textSearch, at: "$text",
       "no text index has all fields that the search names, \(fields); create one with them".boundedMessage)
-  }
-
-  static func textIndexUnused(_ name: String, at path: String) -> QueryError {
-    QueryError(
-      .unknownIndex, at: path,
-      "\"\(name)\" is a text index, but the selector has no \"$text\"; name another index, or remove use_index"
-    )
-  }
-
-  static func scoreAlone(at path: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: path,
-      "a sort by the score of \"$text\" can't have other clauses; remove them, ties are sorted by _id")
-  }
-
-  static func scoreWithoutText(at path: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: path,
-      "only a query with a \"$text\" outside \"$or\" has scores; sort by a field")
-  }
-
-  static func scoreOfOtherIndex(_ name: String, at path: String) -> QueryError {
-    QueryError(
-      .unknownIndex, at: path,
-      "a sort by the score of \"$text\" needs the text index, which \"\(name)\" is not; remove use_index")
-  }
-
-  static var scoreInMemory: QueryError {
-    QueryError(
-      .textSearch, at: "sort[0]",
-      "a query over documents in memory has no text scores; remove the sort")
   }
 }

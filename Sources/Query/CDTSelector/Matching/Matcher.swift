@@ -95,7 +95,7 @@ extension QuerySelector {
   ///   a selector with `$text`, which needs a text index.
   /// - Complexity: O(*n*) in the size of the body, which is first written as text.
   public func matches(_ body: JSONObject, id: String = "", revision: String = "") throws(QueryError) -> Bool {
-    guard clause.textSearch == nil else { throw .textWithoutIndex(store: nil) }
+    guard clause.textSearch == nil else { throw QueryError(.textWithoutIndex(store: nil)) }
     let matcher = Matcher(clause)
     return try DocumentBytes.with(body, id: id, revision: revision) { document throws(QueryError) in
       try matcher.accepts(document)
@@ -109,7 +109,8 @@ extension Matcher {
     do {
       return try matches(document)
     } catch {
-      throw .matchLimit(pattern: error.pattern, documentID: String(decoding: document.id, as: UTF8.self))
+      throw QueryError(
+        .matchLimit(pattern: error.pattern, documentID: String(decoding: document.id, as: UTF8.self)))
     }
   }
 }

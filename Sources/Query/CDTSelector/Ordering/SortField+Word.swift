@@ -16,7 +16,7 @@ extension SortField {
     } else if word.hasSuffix(":\(Direction.descending.rawValue)") {
       self.init(String(word.dropLast(Direction.descending.rawValue.count + 1)), .descending)
     } else if let doubt = WordDoubt(word) {
-      throw .doubtfulField(word, doubt, at: place)
+      throw QueryError(.doubtfulField(word, doubt), at: place)
     } else {
       self.init(word)
     }
@@ -40,7 +40,7 @@ extension SortField {
 }
 
 /// The reason why a word is probably not the name of a field.
-enum WordDoubt: Equatable {
+package enum WordDoubt: Equatable {
   /// `age:DESC`, `age:-1`, `"age desc"`: what was probably meant.
   case direction(meant: String)
   /// `a,b`: the fields.

@@ -86,17 +86,17 @@ extension SortField {
     case .string(let path): self.init(path)
     case .object(let object):
       guard object.count == 1, let (path, direction) = object.first(where: { _ in true }) else {
-        throw .directedFieldKeys(object.count, at: place)
+        throw QueryError(.directedFieldKeys(object.count), at: place)
       }
       switch direction {
       case "score" where path == "$text": self.init(score: ())
-      case _ where path == "$text": throw .scoreDirection(direction, at: place)
+      case _ where path == "$text": throw QueryError(.scoreDirection(direction), at: place)
       case "asc": self.init(path, .ascending)
       case "desc": self.init(path, .descending)
-      default: throw .unknownDirection(direction, of: path, at: place)
+      default: throw QueryError(.unknownDirection(direction, of: path), at: place)
       }
     default:
-      throw .notADirectedField(value, at: place)
+      throw QueryError(.notADirectedField(value), at: place)
     }
   }
 

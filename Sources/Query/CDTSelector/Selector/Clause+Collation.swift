@@ -66,7 +66,7 @@ extension Collation {
   package init?(json: JSONValue?, at place: String) throws(QueryError) {
     guard let json, json != .null else { return nil }
     guard let collation = json.stringValue.flatMap(Collation.init) else {
-      throw .unknownCollation(json, at: place)
+      throw QueryError(.unknownCollation(json), at: place)
     }
     self = collation
   }

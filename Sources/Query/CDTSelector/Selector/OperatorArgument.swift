@@ -16,7 +16,7 @@ enum OperatorArgument {
     case "$nin": return try membership(name, argument, on: target, at: path).complement
     case "$exists":
       guard case .bool(let wanted) = argument else {
-        throw .wrongArgument(of: name, wanted: "true or false", found: argument, at: path)
+        throw QueryError(.wrongArgument(of: name, wanted: "true or false", found: argument), at: path)
       }
       let exists = target.clause(.exists)
       return wanted ? exists : exists.complement
@@ -25,16 +25,16 @@ enum OperatorArgument {
     case "$size": return try size(argument, on: target, at: path)
     case "$all":
       guard case .array(let members) = argument else {
-        throw .wrongArgument(of: name, wanted: "an array", found: argument, at: path)
+        throw QueryError(.wrongArgument(of: name, wanted: "an array", found: argument), at: path)
       }
       return members.isEmpty ? .never : .all(members.map { target.clause(.equal($0)) })
     case "$beginsWith":
       guard case .string(let prefix) = argument else {
-        throw .wrongArgument(of: name, wanted: "a string", found: argument, at: path)
+        throw QueryError(.wrongArgument(of: name, wanted: "a string", found: argument), at: path)
       }
       return target.clause(.beginsWith(prefix))
     default:
-      throw .unknownOperator(name, at: path)
+      throw QueryError(.unknownOperator(name), at: path)
     }
   }
 
@@ -51,8 +51,10 @@ enum OperatorArgument {
       case .greaterOrEqual: return target.clause(.exists)
       }
     case .array, .object:
-      throw .wrongArgument(
-        of: comparison.rawValue, wanted: "a number, a string, a boolean or null", found: argument, at: path)
+      throw QueryError(
+        .wrongArgument(
+          of: comparison.rawValue, wanted: "a number, a string, a boolean or null", found: argument), at: path
+      )
     default:
       return target.clause(.compare(comparison, argument))
     }
@@ -62,7 +64,7 @@ enum OperatorArgument {
     _ name: String, _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
     guard case .array(let members) = argument else {
-      throw .wrongArgument(of: name, wanted: "an array", found: argument, at: path)
+      throw QueryError(.wrongArgument(of: name, wanted: "an array", found: argument), at: path)
     }
     let distinct = Set(members).sorted()
     switch distinct.count {
@@ -74,24 +76,26 @@ enum OperatorArgument {
 
   private static func type(_ argument: JSONValue, at path: String) throws(QueryError) -> JSONType {
     guard case .string(let name) = argument else {
-      throw .wrongArgument(of: "$type", wanted: "the name of a type", found: argument, at: path)
+      throw QueryError(.wrongArgument(of: "$type", wanted: "the name of a type", found: argument), at: path)
     }
-    guard let type = JSONType(rawValue: name) else { throw .unknownType(name, at: path) }
+    guard let type = JSONType(rawValue: name) else { throw QueryError(.unknownType(name), at: path) }
     return type
   }
 
   private static func modulo(_ argument: JSONValue, at path: String) throws(QueryError) -> Modulo {
     guard case .array(let pair) = argument else {
-      throw .wrongArgument(of: "$mod", wanted: "[divisor, remainder]", found: argument, at: path)
+      throw QueryError(.wrongArgument(of: "$mod", wanted: "[divisor, remainder]", found: argument), at: path)
     }
-    guard pair.count == 2 else { throw .moduloCount(pair.count, at: path) }
+    guard pair.count == 2 else { throw QueryError(.moduloCount(pair.count), at: path) }
     for member in pair {
       switch member {
       case .int, .double, .spelled: continue
-      default: throw .wrongArgument(of: "$mod", wanted: "two numbers", found: member, at: path)
+      default: throw QueryError(.wrongArgument(of: "$mod", wanted: "two numbers", found: member), at: path)
       }
     }
-    guard let modulo = Modulo(divisor: pair[0], remainder: pair[1]) else { throw .moduloByZero(at: path) }
+    guard let modulo = Modulo(divisor: pair[0], remainder: pair[1]) else {
+      throw QueryError(.moduloByZero, at: path)
+    }
     return modulo
   }
 
@@ -104,7 +108,7 @@ enum OperatorArgument {
       guard let size = argument.intValue, size >= 0 else { return .never }
       return target.clause(.size(size))
     default:
-      throw .wrongArgument(of: "$size", wanted: "a whole number", found: argument, at: path)
+      throw QueryError(.wrongArgument(of: "$size", wanted: "a whole number", found: argument), at: path)
     }
   }
 
@@ -114,24 +118,28 @@ enum OperatorArgument {
     let path = SelectorParser.join(place, "$regex")
     let optionsPath = SelectorParser.join(place, "$options")
     guard case .string(let text) = pattern else {
-      throw .wrongArgument(of: "$regex", wanted: "a pattern in a string", found: pattern, at: path)
+      throw QueryError(
+        .wrongArgument(of: "$regex", wanted: "a pattern in a string", found: pattern), at: path)
     }
-    guard text.utf8.count <= RegularExpression.maximumLength else { throw .regexTooLong(at: path) }
+    guard text.utf8.count <= RegularExpression.maximumLength else {
+      throw QueryError(.regexTooLong, at: path)
+    }
     var letters = ""
     switch options {
     case nil: break
     case .string(let given)?: letters = given
     case .some(let found):
-      throw .wrongArgument(of: "$options", wanted: "letters of \"imsx\"", found: found, at: optionsPath)
+      throw QueryError(
+        .wrongArgument(of: "$options", wanted: "letters of \"imsx\"", found: found), at: optionsPath)
     }
     for letter in letters where !"imsx".contains(letter) {
-      throw .unknownRegexOption(letter, at: optionsPath)
+      throw QueryError(.unknownRegexOption(letter), at: optionsPath)
     }
     let canonical = String("imsx".filter { letters.contains($0) })
     do {
       return try RegularExpression(pattern: text, options: canonical)
     } catch {
-      throw .regexRefused(error.message, offset: error.offset, at: path)
+      throw QueryError(.regexRefused(error.message, offset: error.offset), at: path)
     }
   }
 }

@@ -41,9 +41,9 @@ public struct QuerySelector: Sendable, Hashable {
     do {
       value = try JSONValue(parsing: text)
     } catch {
-      throw .invalidJSON(error, what: "selector")
+      throw QueryError(.invalidJSON(error, what: "selector"))
     }
-    guard case .object(let object) = value else { throw .notAnObject(value, at: "") }
+    guard case .object(let object) = value else { throw QueryError(.notAnObject(value), at: "") }
     try self.init(object)
   }
 

@@ -46,31 +46,32 @@ struct SelectorParser {
     case "$not":
       complements += 1
       defer { complements -= 1 }
-      guard case .object(let selector) = argument else { throw .notAnObject(argument, at: path) }
+      guard case .object(let selector) = argument else { throw QueryError(.notAnObject(argument), at: path) }
       return try parse(selector, at: path).complement
     case "$text": return .text(try textSearch(argument, at: path))
     default:
       throw OperatorNames.all.contains(name)
-        ? .operatorNeedsField(name, at: path) : .unknownOperator(name, at: path)
+        ? QueryError(.operatorNeedsField(name), at: path) : QueryError(.unknownOperator(name), at: path)
     }
   }
 
   private mutating func textSearch(_ argument: JSONValue, at path: String) throws(QueryError) -> TextSearch {
-    guard elements == 0 else { throw .combinationUnderField("$text", at: path) }
-    guard complements == 0 else { throw .textUnderNegation(at: path) }
-    guard !hasText else { throw .secondText(at: path) }
+    guard elements == 0 else { throw QueryError(.combinationUnderField("$text"), at: path) }
+    guard complements == 0 else { throw QueryError(.textUnderNegation, at: path) }
+    guard !hasText else { throw QueryError(.secondText, at: path) }
     hasText = true
     guard case .object(let object) = argument, object.count == 1, let search = object["$search"] else {
-      throw .wrongArgument(of: "$text", wanted: "{\"$search\": \"words\"}", found: argument, at: path)
+      throw QueryError(
+        .wrongArgument(of: "$text", wanted: "{\"$search\": \"words\"}", found: argument), at: path)
     }
     let place = Self.join(path, "$search")
     guard case .string(let text) = search else {
-      throw .wrongArgument(of: "$search", wanted: "a string", found: search, at: place)
+      throw QueryError(.wrongArgument(of: "$search", wanted: "a string", found: search), at: place)
     }
     do {
       return try TextSearch(text)
     } catch {
-      throw .invalidSearch(error, at: place)
+      throw QueryError(.invalidSearch(error), at: place)
     }
   }
 
@@ -78,13 +79,13 @@ struct SelectorParser {
     of name: String, _ argument: JSONValue, at path: String
   ) throws(QueryError) -> [Clause] {
     guard case .array(let selectors) = argument else {
-      throw .wrongArgument(of: name, wanted: "an array of selectors", found: argument, at: path)
+      throw QueryError(.wrongArgument(of: name, wanted: "an array of selectors", found: argument), at: path)
     }
     var parsed: [Clause] = []
     for (number, member) in selectors.enumerated() {
       let place = "\(path)[\(number)]"
-      guard case .object(let selector) = member else { throw .notAnObject(member, at: place) }
-      guard !selector.isEmpty else { throw .emptyMember(name, at: place) }
+      guard case .object(let selector) = member else { throw QueryError(.notAnObject(member), at: place) }
+      guard !selector.isEmpty else { throw QueryError(.emptyMember(name), at: place) }
       parsed.append(try parse(selector, at: place))
     }
     return parsed
@@ -112,14 +113,14 @@ struct SelectorParser {
   private mutating func subselector(
     _ path: FieldPath, _ object: JSONObject, at place: String
   ) throws(QueryError) -> Clause {
-    guard !object.isEmpty else { throw .emptyFieldValue(at: place) }
+    guard !object.isEmpty else { throw QueryError(.emptyFieldValue, at: place) }
     var members: [Clause] = []
     members.reserveCapacity(object.count)
     for (key, value) in object {
       let inner = Self.join(place, key)
       let whole = path.appending(try Self.fieldPath(key, at: inner))
       guard whole.segments.count <= FieldPath.maximumSegments else {
-        throw .invalidPath(whole.text, .tooLong, at: inner)
+        throw QueryError(.invalidPath(whole.text, .tooLong), at: inner)
       }
       members.append(try field(whole, value, at: inner))
     }
@@ -139,7 +140,7 @@ struct SelectorParser {
       switch name {
       case "$not": members.append(try complement(argument, on: target, at: path))
       case "$options":
-        guard object["$regex"] != nil else { throw .optionsWithoutRegex(at: path) }
+        guard object["$regex"] != nil else { throw QueryError(.optionsWithoutRegex, at: path) }
       case "$regex":
         let options = object["$options"]
         members.append(
@@ -158,17 +159,17 @@ struct SelectorParser {
     _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
     guard case .object(let object) = argument else {
-      throw .wrongArgument(
-        of: "$not", wanted: "operators or a selector", found: argument, at: path)
+      throw QueryError(
+        .wrongArgument(of: "$not", wanted: "operators or a selector", found: argument), at: path)
     }
-    guard !object.isEmpty else { throw .emptyComplement(at: path) }
+    guard !object.isEmpty else { throw QueryError(.emptyComplement, at: path) }
     switch target {
     case .field(let field): return try self.field(field, argument, at: path).complement
     case .value:
       try enter(path)
       defer { depth -= 1 }
       guard try Self.holdsOperators(object, at: path) else {
-        throw .wrongArgument(of: "$not", wanted: "operators here", found: argument, at: path)
+        throw QueryError(.wrongArgument(of: "$not", wanted: "operators here", found: argument), at: path)
       }
       return try operators(object, on: .value, at: path).complement
     }
@@ -179,9 +180,9 @@ struct SelectorParser {
   ) throws(QueryError) -> Predicate {
     let wanted = name == "$keyMapMatch" ? "operators" : "a selector, or operators"
     guard case .object(let object) = argument else {
-      throw .wrongArgument(of: name, wanted: wanted, found: argument, at: path)
+      throw QueryError(.wrongArgument(of: name, wanted: wanted, found: argument), at: path)
     }
-    guard !object.isEmpty else { throw .emptyElementSelector(name, at: path) }
+    guard !object.isEmpty else { throw QueryError(.emptyElementSelector(name), at: path) }
     try enter(path)
     defer { depth -= 1 }
     if try Self.asksOfValue(object, at: path) {
@@ -193,8 +194,8 @@ struct SelectorParser {
       }
     }
     guard name != "$keyMapMatch" else {
-      throw .wrongArgument(
-        of: name, wanted: "operators, which test each key", found: argument, at: path)
+      throw QueryError(
+        .wrongArgument(of: name, wanted: "operators, which test each key", found: argument), at: path)
     }
     elements += 1
     defer { elements -= 1 }
@@ -215,13 +216,15 @@ struct SelectorParser {
       }
       guard first.isOperator == isOperator else {
         throw isOperator
-          ? .mixedKeys(key, first.key, at: path) : .mixedKeys(first.key, key, at: path)
+          ? QueryError(.mixedKeys(key, first.key), at: path)
+          : QueryError(.mixedKeys(first.key, key), at: path)
       }
     }
     if first?.isOperator == true {
       for (key, _) in object where OperatorNames.combinations.contains(key) || key == "$where" {
         let place = join(path, key)
-        throw key == "$where" ? .unknownOperator(key, at: place) : .combinationUnderField(key, at: place)
+        throw key == "$where"
+          ? QueryError(.unknownOperator(key), at: place) : QueryError(.combinationUnderField(key), at: place)
       }
     }
     return first?.isOperator ?? false
@@ -245,19 +248,19 @@ struct SelectorParser {
   private mutating func enter(_ path: String) throws(QueryError) {
     try count(path)
     depth += 1
-    guard depth <= QuerySelector.maximumDepth else { throw .tooDeep(at: path) }
+    guard depth <= QuerySelector.maximumDepth else { throw QueryError(.tooDeep, at: path) }
   }
 
   private mutating func count(_ path: String) throws(QueryError) {
     clauses += 1
-    guard clauses <= QuerySelector.maximumClauses else { throw .tooManyClauses(at: path) }
+    guard clauses <= QuerySelector.maximumClauses else { throw QueryError(.tooManyClauses, at: path) }
   }
 
   private static func fieldPath(_ text: String, at place: String) throws(QueryError) -> FieldPath {
     do {
       return try FieldPath(text)
     } catch {
-      throw .invalidPath(text, error, at: place)
+      throw QueryError(.invalidPath(text, error), at: place)
     }
   }
 

@@ -9,7 +9,7 @@ enum ValueCheck {
     let path = keys.reversed().reduce("") { path, key in
       key.hasPrefix("[") ? path + key : SelectorParser.join(path, key)
     }
-    throw fault == .depth ? .valueTooDeep(at: keys.last ?? "") : .notANumber(at: path)
+    throw fault == .depth ? QueryError(.valueTooDeep, at: keys.last ?? "") : QueryError(.notANumber, at: path)
   }
 
   private enum Fault {

@@ -33,7 +33,7 @@ public struct SnippetOptions: Sendable, Hashable {
       ("words", words, 0), ("limit", limit, 1), ("before", before.utf8.count, 0),
       ("after", after.utf8.count, 0),
     ] where !(least...Self.maximum).contains(value) {
-      throw .snippetOption(key, least: least)
+      throw QueryError(.snippetOption(key, least: least))
     }
   }
 
@@ -50,11 +50,11 @@ public struct SnippetOptions: Sendable, Hashable {
         case ("limit", let number?, _): limit = number
         case ("before", _, let text?): before = text
         case ("after", _, let text?): after = text
-        default: throw .invalidSnippets(members)
+        default: throw QueryError(.invalidSnippets(.object(members)))
         }
       }
       try check()
-    case .some(let found): throw .invalidSnippets(found)
+    case .some(let found): throw QueryError(.invalidSnippets(found))
     }
   }
 
@@ -63,32 +63,5 @@ public struct SnippetOptions: Sendable, Hashable {
       "words": .int(Int64(words)), "before": .string(before), "after": .string(after),
       "limit": .int(Int64(limit)),
     ]
-  }
-}
-
-extension QueryError {
-  fileprivate static func invalidSnippets(_ found: JSONValue) -> QueryError {
-    QueryError(
-      .invalidRequest, at: "snippets",
-      "\"snippets\" must be true, or an object with words, limit, before and after, not \(found.text)"
-        .boundedMessage)
-  }
-
-  fileprivate static func invalidSnippets(_ found: JSONObject) -> QueryError {
-    invalidSnippets(.object(found))
-  }
-
-  fileprivate static func snippetOption(_ key: String, least: Int) -> QueryError {
-    let what =
-      key == "before" || key == "after"
-      ? "have at most \(SnippetOptions.maximum) bytes"
-      : "be a number from \(least) to \(SnippetOptions.maximum)"
-    return QueryError(.invalidRequest, at: "snippets.\(key)", "\(key) must \(what)")
-  }
-
-  package static var snippetsWithoutText: QueryError {
-    QueryError(
-      .invalidRequest, at: "snippets", "snippets need a \"$text\" in the selector; add one, or leave them out"
-    )
   }
 }

@@ -17,7 +17,7 @@ extension RequestContext {
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
       try QueryEngine.answering(in: transaction) { engine in
         var (count, documents) = (0, ReplySpool())
-        let (query, cursor, warning) = try wanted.cursor(by: engine)
+        let (cursor, warning) = try wanted.cursor(by: engine)
         defer { cursor.end() }
         try wanted.forEachText(cursor, transaction) { document in
           try documents.append(row: document, isFirst: count == 0)
@@ -38,11 +38,11 @@ extension RequestContext {
         }
         if let warning {
           end["warning"] = .string(warning)
-        } else if try cursor.isScan && transaction.explain(query).lacksIndex {
+        } else if try cursor.isScan && cursor.explanation().lacksIndex {
           end["warning"] = "No matching index found, create an index to optimize query time."
         }
         let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
-        return (documents, end, isSlow ? try transaction.explain(query).description : nil)
+        return (documents, end, isSlow ? try cursor.explanation().description : nil)
       }
     }
     if let slowPlan { noteSlowQuery(wanted, slowPlan, since: start) }
@@ -65,7 +65,7 @@ extension RequestContext {
           try rows.append(row: row.utf8Text, isFirst: number == 0)
         }
         let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
-        return (rows, isSlow ? try transaction.explain(query).description : nil)
+        return (rows, isSlow ? try engine.explain(query).description : nil)
       }
     }
     if let slowPlan { noteSlowQuery(wanted, slowPlan, since: start) }
@@ -88,24 +88,17 @@ extension RequestContext {
     let database = try database
     let wanted = try FindRequest(await jsonObject())
     let end = ContinuousClock.now + limits.queryTime
-    let (explanation, measured) = try await database.query(until: end) { transaction in
-      try QueryEngine.answering(in: transaction) { engine in
-        (try wanted.explanation(by: engine, transaction), try wanted.measurement(by: engine))
-      }
+    let explanation = try await database.query(until: end) { transaction in
+      try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0) }
     }
-    var plan = wanted.completed(explanation.json)
-    plan["measured"] = measured.map { .object($0) }
-    let indexes = try await database.store.indexDefinitions()
-    let used = explanation.considered.first(where: \.isUsed).flatMap { used in
-      indexes.first { $0.name == used.name }
-    }
+    let used = explanation.considered.first(where: \.isUsed)?.definition
     return Reply.json([
       "dbname": .string(database.name),
       "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
       "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
-      "index_candidates": .array(explanation.candidates(of: indexes)), "selector_hints": [],
-      "covering": explanation.json["covered"] ?? false, "plan": .object(plan),
+      "index_candidates": .array(explanation.candidates), "selector_hints": [],
+      "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(explanation.json)),
     ])
   }
 }
@@ -115,13 +108,12 @@ extension Explanation {
   fileprivate var lacksIndex: Bool { json["wishedIndex"] != .null }
 
   /// The indexes that are not used, the usable ones first, as CouchDB describes them.
-  fileprivate func candidates(of indexes: [IndexDefinition]) -> [JSONValue] {
+  fileprivate var candidates: [JSONValue] {
     let others = considered.filter { !$0.isUsed }
     let ranked = others.filter(\.isUsable) + others.filter { !$0.isUsable }
-    return ranked.enumerated().compactMap { position, other in
-      guard let index = indexes.first(where: { $0.name == other.name }) else { return nil }
-      return [
-        "index": .object(IndexJSON.of(index)),
+    return ranked.enumerated().map { position, other in
+      [
+        "index": .object(IndexJSON.of(other.definition)),
         "analysis": [
           "usable": .bool(other.isUsable), "reasons": [["name": .string(other.reason)]],
           "ranking": .int(Int64(position + 1)), "covering": false,

@@ -227,17 +227,17 @@ struct FindRequest: Sendable {
     return json.utf8Text
   }
 
-  /// The query with its results, and a warning if it names an index that does not serve it. Another is then used.
+  /// The results, and a warning if the query names an index that does not serve it. Another is then used.
   ///
   /// - Throws: `CouchError` if that is not allowed, or if no index serves and only an index may.
-  func cursor(by engine: QueryEngine) throws -> (query: Query, cursor: Cursor, warning: String?) {
+  func cursor(by engine: QueryEngine) throws -> (cursor: Cursor, warning: String?) {
     var query = try query()
     for definition in engine.indexes.catalog.entries.map(\.definition)
     where index?.names(definition) == true {
       query.useIndex = definition.name
       do {
         let cursor = try engine.cursor(query)
-        if cursor.isServed { return (query, cursor, nil) }
+        if cursor.isServed { return (cursor, nil) }
       } catch let error as QueryError where error.path == "use_index" {
         // It is a text index, or has been deleted.
       }
@@ -253,20 +253,15 @@ struct FindRequest: Sendable {
         400, "no_usable_index",
         "No index serves this query, and `allow_fallback` is false. Create one with POST _index.")
     }
-    return (query, cursor, warning)
+    return (cursor, warning)
   }
 
-  /// The plan of the engine for the request.
-  func explanation(by engine: QueryEngine, _ transaction: ReadTransaction) throws -> Explanation {
-    if let groups = try groupQuery(engine) { return try transaction.explain(groups) }
-    return try transaction.explain(cursor(by: engine).query)
-  }
-
-  /// The estimated and actual row counts of the sources of the plan, if the request asks for statistics.
-  func measurement(by engine: QueryEngine) throws -> JSONObject? {
-    guard wantsStatistics else { return nil }
-    if let groups = try groupQuery(engine) { return try engine.measurement(of: groups) }
-    return try engine.measurement(of: cursor(by: engine).query)
+  /// The plan of the engine for the request, with what a run of it has met if the request asks for statistics.
+  func explanation(by engine: QueryEngine) throws -> Explanation {
+    if let groups = try groupQuery(engine) { return try engine.explain(groups, measuring: wantsStatistics) }
+    let cursor = try cursor(by: engine).cursor
+    defer { cursor.end() }
+    return try cursor.explanation(measuring: wantsStatistics)
   }
 
   /// The plan of the engine with the clauses that the engine does not see.

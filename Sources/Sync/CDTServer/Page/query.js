@@ -57,7 +57,7 @@ function suggestions(state, begun) {
 // MARK: The request
 
 /** The request as JSON, with the selector as it was written. */
-function request(state, others = {}) {
+function request(state) {
   let selector
   try {
     selector = parse(state.selector.value)
@@ -73,7 +73,6 @@ function request(state, others = {}) {
   if (fields.length) wanted.set('fields', fields)
   wanted.set('limit', Math.min(mostResults, Math.max(1, Number(state.limitField.value) || 50)))
   if (state.skip) wanted.set('skip', state.skip)
-  for (const [name, value] of Object.entries(others)) wanted.set(name, value)
   return wanted
 }
 
@@ -319,7 +318,7 @@ function columnsOf(docs) {
 
 async function explain(state) {
   state.selector.clear()
-  const wanted = request(state, {execution_stats: true})
+  const wanted = request(state)
   rememberQuery(state)
   try {
     await showPlan(state.plan, state.store, wanted, state.signal)
