@@ -108,6 +108,31 @@ import Testing
     }
   }
 
+  @Test func `pages of another size are verified by a connection that was open before`() throws {
+    try withTemporaryDirectory { directory in
+      let path = "\(directory)/file"
+      let reader = try Connection(path: path, mode: .readWriteCreate)
+      defer { reader.close() }
+      #expect(try reader.scalar("SELECT count(*) FROM sqlite_schema") == 0)
+      let writer = try Connection(path: path, mode: .readWriteCreate)
+      defer { writer.close() }
+      try writer.execute(
+        """
+        PRAGMA page_size = 1024;
+        CREATE TABLE t (text TEXT);
+        INSERT INTO t VALUES (printf('%0*d', 20000, 1));
+        """)
+      #expect(try reader.scalar("SELECT sum(length(text)) FROM t") == 20_000)
+      #expect(try reader.hasPageChecksums())
+      try edit(path) { $0[5 * 1_024 + 1_000] ^= 1 }
+      try reader.execute("PRAGMA shrink_memory")
+      let error = #expect(throws: SQLiteError.self) {
+        try reader.scalar("SELECT count(*) FROM t WHERE text > ''")
+      }
+      #expect(error?.message == "page 6 of \(path) differs from what was written")
+    }
+  }
+
   /// SQLite reads a part of a page where it needs no more of a long value.
   @Test func `a part of a page is verified with its page`() throws {
     try withDatabase { path in

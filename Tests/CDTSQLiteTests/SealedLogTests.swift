@@ -44,8 +44,7 @@ import Testing
       sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, $0)
     }
     #expect(code == SQLITE_OK)
-    let log = try #require(file)
-    return try #require(SealedLogFile.log(log))
+    return try #require(SealedLogFile.of(file)).log
   }
 
   /// A random change of many rows or few, which is the same on every connection.

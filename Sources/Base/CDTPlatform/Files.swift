@@ -116,6 +116,25 @@ package enum Files {
     try synchronizeDirectory(of: path)
   }
 
+  /// Moves a directory that was filled elsewhere in the same file system to its place. After a power failure it is there with the
+  /// names that it has now, or not at all.
+  ///
+  /// - Parameter isExchange: Whether a directory is at that place, which moves to the place of the draft.
+  package static func publish(
+    _ draft: String, at place: String, asExchange isExchange: Bool = false
+  ) throws(SystemError) {
+    try synchronizeDirectory(of: "\(draft)/")
+    if isExchange { try exchange(place, draft) } else { try rename(draft, to: place) }
+    for path in isExchange ? [place, draft] : [place] {
+      do throws(SystemError) {
+        try synchronizeDirectory(of: path)
+      } catch {
+        // A directory that can't be read can't be synced.
+        guard error.isForbidden else { throw error }
+      }
+    }
+  }
+
   /// Syncs the name of a file to disk.
   package static func synchronizeDirectory(of path: String) throws(SystemError) {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))

@@ -149,10 +149,13 @@ public struct DocumentImporter: Sendable {
     reader.table = table
     reader.path = path
     reader.idPath = idPath
+    reader.onConflict = onConflict
+    reader.ignoresRevisions = ignoresRevisions
     reader.batchSize = batchSize
     reader.continuesOnError = continuesOnError
     reader.onInvalidDocument = onInvalidDocument
     reader.onNotice = onNotice
+    reader.onProgress = onProgress
     return try run(reader, stop: stop)
   }
 
@@ -163,35 +166,30 @@ public struct DocumentImporter: Sendable {
 
   private func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
     var reader = reader
-    reader.readsRevisions = onConflict == .replace && !ignoresRevisions
-    var report = Report()
-    while let batch = try reader.next(&report) {
+    defer { reader.reportProblems() }
+    while try reader.next() {
       try stop?.check()
-      report = try write(batch, of: reader, report)
-      onProgress?(report)
+      try write(&reader)
     }
-    onProgress?(report)
-    return report
+    return reader.report
   }
 
   // MARK: Writing
 
-  private func write(_ batch: ImportBatch, of reader: ImportReader, _ report: Report) throws -> Report {
+  private func write(_ reader: inout ImportReader) throws {
+    let batch = reader.batch
     do {
-      return try write(batch, 0..<batch.count, of: reader, report)
+      reader = try write(0..<batch.count, reader)
     } catch let violation as UniqueViolation {
       guard reader.continuesOnError else { throw problem(violation, in: batch) }
       // Each for itself, to find out which documents can be saved.
-      var report = report
       for row in 0..<batch.count {
         do {
-          report = try write(batch, row..<row + 1, of: reader, report)
+          reader = try write(row..<row + 1, reader)
         } catch let violation as UniqueViolation {
-          report.failed += 1
-          reader.onInvalidDocument?(batch.problem(violation.description, at: row))
+          try reader.refuse(batch.problem(violation.description, at: row))
         }
       }
-      return report
     }
   }
 
@@ -200,65 +198,46 @@ public struct DocumentImporter: Sendable {
     return row.map { batch.problem(violation.description, at: $0) } ?? violation
   }
 
-  private func write(
-    _ batch: ImportBatch, _ rows: Range<Int>, of reader: ImportReader, _ report: Report
-  ) throws -> Report {
-    var problems: [ImportError] = []
-    let written = try datastore.write { transaction in
-      var report = report
+  /// Saves documents in a transaction.
+  private func write(_ rows: Range<Int>, _ reader: ImportReader) throws -> ImportReader {
+    try datastore.write { transaction in
+      var reader = reader
+      let batch = reader.batch
       // Most documents are new. Otherwise, or with attachments, save each document individually.
       let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
       if arePlain, rows.count == batch.count, try transaction.createDocuments(batch.documents) {
-        report.imported += batch.count
-        return report
+        reader.report.imported += batch.count
+        return reader
       }
       for row in rows {
         do {
-          if let stale = try write(batch, row, transaction, &report) {
-            report.stale += 1
-            problems.append(stale)
-          }
+          try write(row, transaction, &reader)
         } catch let error as DatastoreError where error.status < 500 {
-          let problem =
-            error.code == .conflict ? batch.conflict(at: row) : batch.problem(error.message, at: row)
-          guard reader.continuesOnError else { throw problem }
-          report.failed += 1
-          problems.append(problem)
+          try reader.refuse(batch.problem(error.message, at: row))
         }
       }
-      return report
+      return reader
     }
-    for problem in problems { reader.onInvalidDocument?(problem) }
-    return written
   }
 
-  /// Saves a document.
-  ///
-  /// - Returns: The error of a document that has changed since the revision that it replaces.
-  private func write(
-    _ batch: ImportBatch, _ row: Int, _ transaction: WriteTransaction, _ report: inout Report
-  ) throws -> ImportError? {
+  private func write(_ row: Int, _ transaction: WriteTransaction, _ reader: inout ImportReader) throws {
+    let batch = reader.batch
     let (id, body, attachments) = (
       batch.id(at: row), batch.documents.body(at: row), batch.attachments(at: row)
     )
-    let wanted = batch.revision(at: row)
-    if let wanted, let current = try transaction.currentRevision(of: id),
-      current.isDeleted || current.id != wanted
+    if batch.revision(at: row) != nil, let current = try transaction.currentRevision(of: id),
+      reader.isStale(row, current: "\(current.id)", isDeleted: current.isDeleted)
     {
-      return batch.stale(at: row, current: "\(current.id)", isDeleted: current.isDeleted)
+      return
     }
     do {
       try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
-      report.imported += 1
-    } catch let error as DatastoreError where error.code == .conflict && onConflict != .fail {
-      if onConflict == .skip {
-        report.skipped += 1
-      } else {
-        try transaction.updateDocument(
-          id: id, revision: try transaction.winner(of: id), body: body, attachments: attachments)
-        report.replaced += 1
-      }
+      reader.report.imported += 1
+    } catch let error as DatastoreError where error.code == .conflict {
+      guard try reader.replaces(row) else { return }
+      try transaction.updateDocument(
+        id: id, revision: try transaction.winner(of: id), body: body, attachments: attachments)
+      reader.report.replaced += 1
     }
-    return nil
   }
 }

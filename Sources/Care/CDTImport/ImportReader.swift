@@ -2,27 +2,32 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 
-/// Reads the documents of files in batches, for an import.
+/// Reads the documents of files in batches, for an import, and counts them.
 package struct ImportReader {
   // The settings are those of ``DocumentImporter``.
   package var format = DocumentImporter.Format.automatic
   package var path: [String]?
   package var idPath: [String] = []
   package var table = DocumentImporter.TableOptions()
+  package var onConflict = DocumentImporter.ConflictRule.fail
+  package var ignoresRevisions = false
   package var batchSize = 1_000
   package var continuesOnError = false
   package var onInvalidDocument: (@Sendable (ImportError) -> Void)?
   package var onNotice: (@Sendable (String) -> Void)?
-  /// Whether `_rev` names the revision that a document replaces; otherwise it is ignored.
-  package var readsRevisions = false
+  package var onProgress: (@Sendable (DocumentImporter.Report) -> Void)?
 
+  package var report = DocumentImporter.Report()
+  /// The documents that are written next.
+  package private(set) var batch = ImportBatch()
+  /// The errors of documents that are left out, until they are reported.
+  var problems: [ImportError] = []
   private var files: ArraySlice<String>
   private var source: (any DocumentSource)?
   private var recognized = Recognized()
   private var leftOut = LeftOut()
   /// The number of bytes in the files before this one.
   private var bytesBefore: Int64 = 0
-  private var batch = ImportBatch()
   /// Its memory is reused for each document.
   private var normalizer = JSONNormalizer()
 
@@ -51,23 +56,25 @@ package struct ImportReader {
   /// The maximum size of a batch in bytes, not counting its last document.
   private static let largestBatch = 4 * 1024 * 1024
 
-  /// Reads the next batch, which has documents of one file, and at least one. It is valid until the next call.
+  /// Reads the next batch, when the one before is written. It has documents of one file, and at least one.
   ///
-  /// - Parameter report: Gets the numbers of bytes, of tombstones and of invalid documents.
-  /// - Returns: `nil` after the last document.
+  /// - Returns: Whether there is one.
   /// - Throws: ``ImportError`` for an invalid document, `DatastoreError` if a file can't be read.
-  package mutating func next(_ report: inout DocumentImporter.Report) throws -> ImportBatch? {
+  package mutating func next() throws -> Bool {
+    reportProblems()
+    if batch.count > 0 { onProgress?(report) }
     while true {
       if var current = source.take() {
         defer { source = current }
-        try fill(from: &current, &report)
+        try fill(from: &current)
         report.bytes = bytesBefore + current.taken
-        if batch.count > 0 { return batch }
+        if batch.count > 0 { return true }
       }
       source = nil
       guard let file = files.popFirst() else {
         tellLeftOut()
-        return nil
+        onProgress?(report)
+        return false
       }
       bytesBefore = report.bytes
       source = try source(file)
@@ -104,13 +111,11 @@ package struct ImportReader {
     return name.hasSuffix(".csv") ? .csv : name.hasSuffix(".tsv") || name.hasSuffix(".tab") ? .tsv : nil
   }
 
-  private mutating func fill(
-    from source: inout any DocumentSource, _ report: inout DocumentImporter.Report
-  ) throws {
+  private mutating func fill(from source: inout any DocumentSource) throws {
     batch.removeAll()
     var bytes = 0
     while batch.count < max(1, batchSize), bytes < Self.largestBatch,
-      let (document, place) = try next(from: &source, &report)
+      let (document, place) = try next(from: &source)
     {
       bytes += normalizer.text.count
       bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
@@ -120,7 +125,7 @@ package struct ImportReader {
 
   /// The next document that is not left out; the normalizer has its texts. `nil` at the end of the file.
   private mutating func next(
-    from source: inout any DocumentSource, _ report: inout DocumentImporter.Report
+    from source: inout any DocumentSource
   ) throws -> (ImportedDocument, SourcePlace)? {
     while true {
       do {
@@ -128,14 +133,14 @@ package struct ImportReader {
         for notice in source.takeNotices() { tell(notice) }
         guard let place else { return nil }
         do {
-          if let document = try document(at: place, &report) { return (document, place) }
-        } catch let error as ImportError where continuesOnError {
-          report.failed += 1
-          onInvalidDocument?(error)
+          if let document = try document(at: place) { return (document, place) }
+        } catch let error as ImportError {
+          try refuse(error)
+          reportProblems()
         }
       } catch let error as ImportError where continuesOnError {
-        report.failed += 1
-        onInvalidDocument?(error)
+        try refuse(error)
+        reportProblems()
         guard try source.recover() else { return nil }
       }
     }
@@ -150,12 +155,11 @@ package struct ImportReader {
   mutating func forEach(
     _ body: (_ id: String?, _ text: UnsafeRawBufferPointer, _ place: SourcePlace) throws -> Bool
   ) throws {
-    var report = DocumentImporter.Report()
     normalizer.defersPlain = true
     normalizer.makesCanonical = false
     while let file = files.popFirst() {
       var source = try source(file)
-      while let (document, place) = try next(from: &source, &report) {
+      while let (document, place) = try next(from: &source) {
         guard try normalizer.text.withUnsafeBytes({ try body(document.id, $0, place) }) else { return }
       }
     }
@@ -165,9 +169,7 @@ package struct ImportReader {
   // MARK: Documents
 
   /// The document in the normalizer; `nil` if it is left out.
-  private mutating func document(
-    at place: SourcePlace, _ report: inout DocumentImporter.Report
-  ) throws -> ImportedDocument? {
+  private mutating func document(at place: SourcePlace) throws -> ImportedDocument? {
     if normalizer.isDeferred {
       if isDocument(at: place) {
         var document = ImportedDocument()
@@ -176,7 +178,7 @@ package struct ImportReader {
       }
       normalizer.settle()
     }
-    if !recognized.isTable, format == .automatic || format == .couchDB, try takeFromRow(at: place, &report) {
+    if !recognized.isTable, format == .automatic || format == .couchDB, try takeFromRow(at: place) {
       return nil
     }
     var document: ImportedDocument
@@ -213,9 +215,7 @@ package struct ImportReader {
   /// Replaces a row of CouchDB by its document.
   ///
   /// - Returns: Whether the row has no document and is left out.
-  private mutating func takeFromRow(
-    at place: SourcePlace, _ report: inout DocumentImporter.Report
-  ) throws -> Bool {
+  private mutating func takeFromRow(at place: SourcePlace) throws -> Bool {
     // Rows have no reserved members, and most documents are told from them by their first member.
     guard !normalizer.hasReserved else { return false }
     let text = normalizer.text
@@ -267,7 +267,7 @@ package struct ImportReader {
       document.id = id
     } else if !reserved.isEmpty {
       document = try ImportedDocument(
-        reserved, readsRevisions: readsRevisions,
+        reserved, readsRevisions: onConflict == .replace && !ignoresRevisions,
         leavesOutStubs: place.isWrapped || recognized.hasRows || format == .couchDB)
     }
     return document

@@ -84,35 +84,15 @@ static inline void csqlite_log_sum(
 /// An open database file whose pages have checksums or are encrypted. The file of the system's VFS follows it in memory.
 typedef struct csqlite_checked_file {
   sqlite3_file base;
-  /// Whether the pages have checksums; if not, this is looked up again at each access.
-  int is_checked;
-  /// In bytes; 0 while it is unknown.
-  int page_size;
-  /// The number of the last page that was found damaged, or 0.
-  sqlite3_int64 damaged_page;
-  /// A retained `CopiedPages`, or null.
-  void *copied_pages;
-  /// A retained `PageSealer` if the file is encrypted, or null.
-  void *sealer;
-  /// The beginning of the index of the log, which SQLite has mapped, or null.
-  volatile void *log_index;
-  /// Why this file holds the write lock of the log: the raw value of `WriteLockUses`.
-  unsigned char write_lock;
-  /// Whether another connection keeps the write lock while this one makes a checkpoint.
-  _Bool is_write_lock_lent;
-  /// Whether the index of the log was found wrong.
-  _Bool is_log_index_wrong;
+  /// A retained `CheckedFile`.
+  void *file;
 } csqlite_checked_file;
 
 /// The open log of an encrypted database. The file of the system's VFS follows at the same place as in `csqlite_checked_file`.
 typedef struct csqlite_sealed_log {
   sqlite3_file base;
-  /// A retained `SealedLog`.
+  /// A retained `SealedLogFile`.
   void *log;
-  /// The name under which the log was opened.
-  sqlite3_filename name;
-  /// The database of the log.
-  sqlite3_file *database;
 } csqlite_sealed_log;
 
 /// Whether the index of a log says that more frames were copied into the database than the log has. Call it with the write lock

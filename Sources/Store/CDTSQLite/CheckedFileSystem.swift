@@ -67,8 +67,7 @@ enum CheckedFileSystem {
       }
       // Without methods there is nothing to close.
       if CheckedFile.system(file).pointee.pMethods != nil {
-        CheckedFile.open(
-          file, copiedPages: path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) })
+        CheckedFile.open(file, ChecksumCodec(path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) }))
       }
       return code
     }
@@ -114,15 +113,15 @@ enum CheckedFileSystem {
         }
         if CheckedFile.system(file).pointee.pMethods != nil {
           let isWritable = (result?.pointee ?? flags) & SQLITE_OPEN_READWRITE != 0
-          CheckedFile.open(
-            file, sealer: PageSealer(cipher, path: String(cString: path), isWritable: isWritable))
+          CheckedFile.open(file, SealCodec(cipher, path: String(cString: path), isWritable: isWritable))
         }
         return code
       }
       guard flags & SQLITE_OPEN_WAL != 0, let path else {
         return CheckedFileSystem.creating { system.pointee.xOpen(system, path, file, flags, result) }
       }
-      guard let database = sqlite3_database_file_object(path), let sealer = CheckedFile(database).sealer,
+      guard let database = CheckedFile.of(sqlite3_database_file_object(path)),
+        let cipher = (database.codec as? SealCodec)?.cipher,
         let name = CheckedFileSystem.withLogName(path, { sqlite3_create_filename($0, "", "", 0, nil) })
       else { return SQLITE_NOMEM }
       let code = CheckedFileSystem.creating {
@@ -132,7 +131,7 @@ enum CheckedFileSystem {
         sqlite3_free_filename(name)
         return code
       }
-      SealedLogFile.open(file, of: database, name, SealedLog(sealer.cipher))
+      SealedLogFile.open(file, of: database, name, SealedLog(cipher))
       return code
     }
     methods.xDelete = { vfs, path, syncs in

@@ -113,8 +113,7 @@ package final class Connection {
       }
     if let file { OpenDatabases.add(file) }
     if let copiedPages {
-      let reference = Unmanaged.passUnretained(copiedPages).toOpaque()
-      _ = sqlite3_file_control(opened, "main", CheckedFile.copiedPagesOperation, reference)
+      (CheckedFile.of("main", in: opened)?.codec as? ChecksumCodec)?.copiedPages = copiedPages
     }
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     if checksPages && mode == .readWriteCreate { reservePageChecksums() }

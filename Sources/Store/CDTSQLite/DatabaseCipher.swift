@@ -107,11 +107,4 @@ package final class DatabaseCipher: Sendable {
     UnsafeMutableRawBufferPointer(rebasing: page[clearLength...]).initializeMemory(
       as: UInt8.self, repeating: 0)
   }
-
-  /// The content of a page; `nil` if it is not what was sealed.
-  func page(_ bytes: [UInt8], number: Int64, with cipher: AuthenticatedCipher) -> [UInt8]? {
-    guard bytes.count == Self.pageSize else { return nil }
-    var page = bytes
-    return page.withUnsafeMutableBytes { Self.open($0, number: number, with: cipher) } ? page : nil
-  }
 }

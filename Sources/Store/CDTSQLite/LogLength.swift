@@ -113,8 +113,7 @@ extension Connection {
   }
 
   private func setWriteLockLent(_ isLent: Bool) {
-    var argument: Int64 = isLent ? 1 : 0
-    if let handle { _ = sqlite3_file_control(handle, "main", CheckedFile.lentWriteLockOperation, &argument) }
+    handle.flatMap { CheckedFile.of("main", in: $0) }?.isWriteLockLent = isLent
   }
 
   /// - Parameter duration: The time to wait in total for a checkpoint or a write of another connection, and for readers.
@@ -146,15 +145,6 @@ extension Connection {
 
   /// The database file of a connection whose log's index was found wrong.
   static func fileWithWrongLogIndex(_ handle: OpaquePointer) -> String? {
-    var position: Int32 = 0
-    while let name = sqlite3_db_name(handle, position) {
-      var isWrong: Int64 = 0
-      let code = sqlite3_file_control(handle, name, CheckedFile.wrongLogIndexOperation, &isWrong)
-      if code == SQLITE_OK, isWrong != 0, let file = sqlite3_db_filename(handle, name) {
-        return String(cString: file)
-      }
-      position += 1
-    }
-    return nil
+    CheckedFile.first(in: handle) { $0.isLogIndexWrong }?.path
   }
 }

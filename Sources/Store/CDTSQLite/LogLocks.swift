@@ -11,7 +11,7 @@ import CDTCSQLite
 /// Source: https://sqlite.org/walformat.html, WAL Locks.
 extension CheckedFile {
   /// The reasons for which a file holds the write lock.
-  private struct WriteLockUses: OptionSet {
+  struct WriteLockUses: OptionSet {
     let rawValue: UInt8
     /// SQLite has asked for it.
     static let requested = WriteLockUses(rawValue: 1)
@@ -20,11 +20,6 @@ extension CheckedFile {
 
   private static let writeLock: Int32 = 0
   private static let checkpointLock: Int32 = 1
-
-  private var uses: WriteLockUses {
-    get { WriteLockUses(rawValue: memory.pointee.write_lock) }
-    nonmutating set { memory.pointee.write_lock = newValue.rawValue }
-  }
 
   /// Takes or releases locks of the log: `xShmLock`.
   func lockLog(_ first: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
@@ -42,34 +37,34 @@ extension CheckedFile {
     if isWrite { return releaseWriteLock(for: .requested) }
     noteWrongIndex()
     let code = methods.xShmLock(file, first, count, flags)
-    return uses.contains(.checkpoint) ? releaseWriteLock(for: .checkpoint) : code
+    return writeLockUses.contains(.checkpoint) ? releaseWriteLock(for: .checkpoint) : code
   }
 
   private func takeCheckpointLock(_ first: Int32, _ count: Int32) -> Int32 {
-    let isLocked = !uses.isEmpty || memory.pointee.is_write_lock_lent
+    let isLocked = !writeLockUses.isEmpty || isWriteLockLent
     if !isLocked, case let code = takeWriteLock(for: .checkpoint), code != SQLITE_OK { return code }
     let code = methods.xShmLock(file, first, count, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE)
     if code != SQLITE_OK, !isLocked { _ = releaseWriteLock(for: .checkpoint) }
     // Others may have written nonces since the last checkpoint.
-    if code == SQLITE_OK { sealer?.seals.begin() }
+    if code == SQLITE_OK { codec.noteOtherWriters() }
     return code
   }
 
   /// - Returns: ``SQLiteError/logLockCode`` if the index of the log is wrong: a commit would be lost.
   private func takeWriteLock(for use: WriteLockUses) -> Int32 {
-    if uses.isEmpty {
+    if writeLockUses.isEmpty {
       let code = methods.xShmLock(file, Self.writeLock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE)
       guard code == SQLITE_OK else { return code }
     }
-    uses.insert(use)
+    writeLockUses.insert(use)
     guard noteWrongIndex() else { return SQLITE_OK }
     _ = releaseWriteLock(for: use)
     return SQLiteError.logLockCode
   }
 
   private func releaseWriteLock(for use: WriteLockUses) -> Int32 {
-    uses.remove(use)
-    guard uses.isEmpty else { return SQLITE_OK }
+    writeLockUses.remove(use)
+    guard writeLockUses.isEmpty else { return SQLITE_OK }
     return methods.xShmLock(file, Self.writeLock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)
   }
 
@@ -78,8 +73,8 @@ extension CheckedFile {
   /// - Returns: Whether it is wrong, which is noted.
   @discardableResult
   private func noteWrongIndex() -> Bool {
-    guard let index = memory.pointee.log_index, csqlite_is_log_index_wrong(index) else { return false }
-    memory.pointee.is_log_index_wrong = true
+    guard let index = logIndex, csqlite_is_log_index_wrong(index) else { return false }
+    isLogIndexWrong = true
     return true
   }
 }

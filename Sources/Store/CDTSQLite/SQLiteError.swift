@@ -33,10 +33,13 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// The error of the last call on a connection: SQLite's message, and the system's if a file could not be opened,
   /// read or written.
   init(_ code: Int32, of connection: OpaquePointer?, sql: String?) {
-    if code == Self.damagedPageCode, let page = connection.flatMap(DamagedPage.last) {
+    if code == Self.damagedPageCode, let connection,
+      let (file, path) = CheckedFile.first(in: connection, where: { $0.damagedPage > 0 })
+    {
       self.init(
-        extendedCode: code, message: "page \(page.number) of \(page.file) differs from what was written",
-        sql: sql, damagedFile: page.file, systemError: nil)
+        extendedCode: code, message: "page \(file.damagedPage) of \(path) differs from what was written",
+        sql: sql, damagedFile: path, systemError: nil)
+      file.damagedPage = 0
       return
     }
     if code == Self.logLockCode, let connection, let file = Connection.fileWithWrongLogIndex(connection) {

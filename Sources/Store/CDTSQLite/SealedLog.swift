@@ -157,7 +157,7 @@ final class SealedLog {
       switch part {
       case .header:
         if wanted.count == length { isRecovering = true }
-        code = file.pointee.pMethods.pointee.xRead(file, target.baseAddress, Int32(target.count), position)
+        code = file.read(target, at: position)
       case .frameHeader(let frame):
         includesHeader = true
         code = withHeader(file, of: frame) { header in
@@ -195,7 +195,7 @@ final class SealedLog {
     _ file: File, _ count: Int, at offset: Int64, _ body: (UnsafeMutableRawBufferPointer) -> Int32
   ) -> Int32 {
     withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
-      let code = file.pointee.pMethods.pointee.xRead(file, buffer.baseAddress, Int32(count), offset)
+      let code = file.read(buffer, at: offset)
       return code == SQLITE_OK ? body(buffer) : code
     }
   }
@@ -234,8 +234,7 @@ final class SealedLog {
       guard code == SQLITE_OK else { return code }
       var isOpened = openPage(page, UnsafeRawBufferPointer(header), frame)
       if !isOpened {
-        let code = file.pointee.pMethods.pointee.xRead(
-          file, page.baseAddress, Int32(page.count), Self.start(of: frame) + Int64(Self.frameHeaderLength))
+        let code = file.read(page, at: Self.start(of: frame) + Int64(Self.frameHeaderLength))
         guard code == SQLITE_OK else { return code }
         isOpened = openFormerPage(page, header, frame)
       }
@@ -262,7 +261,7 @@ final class SealedLog {
       case .header:
         (unfinished, opened) = (nil, nil)
         onWrite?(.logHeader)
-        code = file.pointee.pMethods.pointee.xWrite(file, piece.baseAddress, Int32(length), place)
+        code = file.write(piece, at: place)
       case .frameHeader(let frame): code = write(file, header: piece, of: frame, at: place)
       case .page(let frame): code = write(file, page: piece, of: frame, at: place)
       }
@@ -293,10 +292,9 @@ final class SealedLog {
       self.header.withUnsafeMutableBytes { $0.copyMemory(from: header) }
     }
     opened = nil
-    return withUnsafeTemporaryAllocation(byteCount: header.count, alignment: 8) { copy in
-      copy.copyMemory(from: header)
+    return file.write(header, at: offset) { copy in
       sealHeader(copy)
-      return file.pointee.pMethods.pointee.xWrite(file, copy.baseAddress, Int32(copy.count), offset)
+      return SQLITE_OK
     }
   }
 
@@ -320,69 +318,73 @@ final class SealedLog {
   ) -> Int32 {
     let code = addSalts(file, to: header)
     guard code == SQLITE_OK else { return code }
-    return withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 8) { copy in
-      copy.copyMemory(from: page)
+    return file.write(page, at: offset) { copy in
       Self.withContext(UnsafeRawBufferPointer(header), frame) { pages.seal(copy, with: $0) }
-      return file.pointee.pMethods.pointee.xWrite(file, copy.baseAddress, Int32(copy.count), offset)
+      return SQLITE_OK
     }
   }
 }
 
-/// An open log of an encrypted database: the methods that SQLite calls.
-enum SealedLogFile {
+/// An open log of an encrypted database: the methods that SQLite calls, on one thread at a time.
+final class SealedLogFile {
   typealias File = UnsafeMutablePointer<sqlite3_file>
+
+  /// The system's file.
+  private let file: File
+  let log: SealedLog
+  private let name: sqlite3_filename
+  /// The database of the log, where damaged pages are noted.
+  private let database: CheckedFile
+
+  private init(_ file: File, _ log: SealedLog, _ name: sqlite3_filename, of database: CheckedFile) {
+    (self.file, self.log, self.name, self.database) = (file, log, name, database)
+  }
+
+  deinit { sqlite3_free_filename(name) }
 
   /// Makes a file that the system's VFS has opened a sealed log.
   ///
-  /// - Parameters:
-  ///   - database: The file of the database, where damaged pages are noted.
-  ///   - name: The name under which it was opened, which is freed when the file is closed.
-  static func open(_ file: File, of database: File, _ name: sqlite3_filename, _ log: SealedLog) {
-    part(file).initialize(to: csqlite_sealed_log())
-    part(file).pointee.base.pMethods = ioMethods
-    part(file).pointee.log = Unmanaged.passRetained(log).toOpaque()
-    part(file).pointee.name = name
-    part(file).pointee.database = database
+  /// - Parameter name: The name under which it was opened, which is freed when the file is closed.
+  static func open(_ file: File, of database: CheckedFile, _ name: sqlite3_filename, _ log: SealedLog) {
+    let object = SealedLogFile(CheckedFile.system(file), log, name, of: database)
+    memory(of: file).initialize(
+      to: csqlite_sealed_log(
+        base: sqlite3_file(pMethods: ioMethods), log: Unmanaged.passRetained(object).toOpaque()))
   }
 
-  private static func part(_ file: File) -> UnsafeMutablePointer<csqlite_sealed_log> {
+  private static func memory(of file: File) -> UnsafeMutablePointer<csqlite_sealed_log> {
     UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_sealed_log.self)
   }
 
-  static func log(_ file: File) -> SealedLog? {
-    part(file).pointee.log.map { Unmanaged<SealedLog>.fromOpaque($0).takeUnretainedValue() }
+  /// The object of an open file, which must be a sealed log.
+  static func of(_ file: File?) -> SealedLogFile? {
+    file.flatMap { memory(of: $0).pointee.log }.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// It is never changed.
   nonisolated(unsafe) private static let ioMethods: UnsafePointer<sqlite3_io_methods> = {
     var methods = CheckedFile.forwardingMethods
     methods.xClose = { file in
-      guard let file else { return SQLITE_MISUSE }
       let code = CheckedFile.forward(file) { $1.xClose($0) }
-      if let log = part(file).pointee.log { Unmanaged<SealedLog>.fromOpaque(log).release() }
-      sqlite3_free_filename(part(file).pointee.name)
-      (part(file).pointee.log, part(file).pointee.name) = (nil, nil)
-      return code
-    }
-    methods.xRead = { file, buffer, count, offset in
-      guard let file, let buffer, let log = log(file) else { return SQLITE_MISUSE }
-      var damagedPage: Int64 = 0
-      let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))
-      let code = log.read(CheckedFile.system(file), bytes, at: offset, damagedPage: &damagedPage)
-      if damagedPage > 0, let database = part(file).pointee.database {
-        CheckedFile(database).noteDamage(of: damagedPage)
+      if let file, let object = memory(of: file).pointee.log {
+        Unmanaged<SealedLogFile>.fromOpaque(object).release()
+        memory(of: file).pointee.log = nil
       }
       return code
     }
+    methods.xRead = { file, buffer, count, offset in
+      guard let file = SealedLogFile.of(file) else { return SQLITE_MISUSE }
+      let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))
+      return file.log.read(file.file, bytes, at: offset, damagedPage: &file.database.damagedPage)
+    }
     methods.xWrite = { file, buffer, count, offset in
-      guard let file, let buffer, let log = log(file) else { return SQLITE_MISUSE }
-      return log.write(
-        CheckedFile.system(file), UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: offset)
+      guard let file = SealedLogFile.of(file) else { return SQLITE_MISUSE }
+      return file.log.write(file.file, UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: offset)
     }
     methods.xSync = { file, flags in
-      guard let file, let log = log(file) else { return SQLITE_MISUSE }
-      let code = log.finish(CheckedFile.system(file))
-      return code == SQLITE_OK ? CheckedFile.forward(file) { $1.xSync($0, flags) } : code
+      guard let file = SealedLogFile.of(file) else { return SQLITE_MISUSE }
+      let code = file.log.finish(file.file)
+      return code == SQLITE_OK ? file.file.pointee.pMethods.pointee.xSync(file.file, flags) : code
     }
     return CheckedFile.allocate(methods)
   }()

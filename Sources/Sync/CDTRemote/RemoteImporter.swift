@@ -10,12 +10,6 @@ import CouchDB
 /// before the batch is sent. A document that is created in between is refused by the server, and then treated as one
 /// that was found. A request that writes is not repeated, as the server may have done it although no reply arrived.
 package struct RemoteImporter: Sendable {
-  /// The treatment of a document whose id exists.
-  package var onConflict = DocumentImporter.ConflictRule.fail
-  /// Whether documents are replaced also if they have changed since the revision in `_rev`.
-  package var ignoresRevisions = false
-  /// Called after each batch.
-  package var onProgress: (@Sendable (DocumentImporter.Report) -> Void)?
   private let database: RemoteDatastore
 
   /// The number of times that a document is sent if others change it at the same time.
@@ -31,30 +25,26 @@ package struct RemoteImporter: Sendable {
   ///   fails, `ReplicationError` for other errors of the server. The batches before are written, and if the server
   ///   refuses a document, the others of its batch may be.
   package func run(_ reader: ImportReader) async throws -> DocumentImporter.Report {
-    var reader = reader
-    reader.readsRevisions = onConflict == .replace && !ignoresRevisions
-    var report = DocumentImporter.Report()
-    while let batch = try reader.next(&report) {
-      var writing = BatchWriting(batch, reader, onConflict, report)
+    var writing = BatchWriting(reader)
+    defer { writing.reader.reportProblems() }
+    while try writing.next() {
       for rows in writing.parts { try await write(rows, &writing) }
-      report = writing.report
-      onProgress?(report)
     }
-    onProgress?(report)
-    return report
+    return writing.reader.report
   }
 
   private func write(_ rows: [Int], _ writing: inout BatchWriting) async throws {
     var rows = rows
     for _ in 0..<Self.maximumAttempts where !rows.isEmpty {
       let ids = rows.map { writing.batch.id(at: $0) }
-      let found = try await database.currentRevisions(of: ids, withAttachments: onConflict == .replace)
+      let found = try await database.currentRevisions(
+        of: ids, withAttachments: writing.reader.onConflict == .replace)
       let drafts = try zip(rows, found).compactMap { try writing.draft($0, over: $1) }
       rows = []
       try await send(drafts[...], &writing, changed: &rows)
     }
     for row in rows {
-      try writing.refuse(
+      try writing.reader.refuse(
         writing.batch.problem("the document is changed by others at the same time; import it again", at: row))
     }
   }
@@ -98,10 +88,8 @@ package struct RemoteImporter: Sendable {
 
 /// The documents of a batch on their way to a server.
 private struct BatchWriting {
-  let batch: ImportBatch
-  private(set) var report: DocumentImporter.Report
-  private let rule: DocumentImporter.ConflictRule
-  private let reader: ImportReader
+  var reader: ImportReader
+  var batch: ImportBatch { reader.batch }
   /// The ids that were sent.
   private var sent: Set<[UInt8]> = []
 
@@ -111,20 +99,20 @@ private struct BatchWriting {
     let isReplacement: Bool
   }
 
-  init(
-    _ batch: ImportBatch, _ reader: ImportReader, _ rule: DocumentImporter.ConflictRule,
-    _ report: DocumentImporter.Report
-  ) {
-    self.batch = batch
-    self.reader = reader
-    self.rule = rule
-    self.report = report
+  init(_ reader: ImportReader) { self.reader = reader }
+
+  /// Begins the next batch.
+  ///
+  /// - Returns: Whether there is one.
+  mutating func next() throws -> Bool {
+    sent = []
+    return try reader.next()
   }
 
   /// The positions of the documents that are sent together. A document that replaces another one of its batch is sent
   /// after it.
   var parts: [[Int]] {
-    guard rule == .replace else { return [Array(0..<batch.count)] }
+    guard reader.onConflict == .replace else { return [Array(0..<batch.count)] }
     var parts: [[Int]] = [[]]
     var ids: Set<[UInt8]> = []
     for row in 0..<batch.count {
@@ -140,25 +128,18 @@ private struct BatchWriting {
   /// The document to send for an imported one; `nil` for none.
   mutating func draft(_ row: Int, over current: CurrentRevision?) throws -> Draft? {
     let id = batch.id(at: row)
-    do {
+    do throws(DatastoreError) {
       try DocumentID.check(id)
     } catch {
-      try refuse(batch.problem(error.message, at: row))
+      try reader.refuse(batch.problem(error.message, at: row))
       return nil
     }
     let isNew = sent.insert(Array(id.utf8)).inserted
-    if let wanted = batch.revision(at: row), let current,
-      current.isDeleted || !current.revision.hasSameBytes(as: "\(wanted)")
-    {
-      report.stale += 1
-      reader.onInvalidDocument?(batch.stale(at: row, current: current.revision, isDeleted: current.isDeleted))
+    if let current, reader.isStale(row, current: current.revision, isDeleted: current.isDeleted) {
       return nil
     }
     let current = current.flatMap { $0.isDeleted ? nil : $0 }
-    if rule != .replace, current != nil || !isNew {
-      try takeConflict(at: row)
-      return nil
-    }
+    if current != nil || !isNew, try !reader.replaces(row) { return nil }
     var head: JSONObject = ["_id": .string(id)]
     if let current { head["_rev"] = .string(current.revision) }
     if let attachments = batch.attachments(at: row) {
@@ -178,29 +159,16 @@ private struct BatchWriting {
   /// Takes the server's answer to a document.
   mutating func take(_ failure: CouchError?, of draft: Draft, changed: inout [Int]) throws {
     guard let failure else {
-      if draft.isReplacement { report.replaced += 1 } else { report.imported += 1 }
+      if draft.isReplacement { reader.report.replaced += 1 } else { reader.report.imported += 1 }
       return
     }
-    if failure.error == "conflict" {
-      if rule == .replace { changed.append(draft.row) } else { try takeConflict(at: draft.row) }
-    } else {
-      try refuse(draft.row, failure)
-    }
-  }
-
-  private mutating func takeConflict(at row: Int) throws {
-    if rule == .skip { report.skipped += 1 } else { try refuse(batch.conflict(at: row)) }
+    guard failure.error == "conflict" else { return try refuse(draft.row, failure) }
+    if try reader.replaces(draft.row) { changed.append(draft.row) }
   }
 
   mutating func refuse(_ row: Int, _ error: CouchError) throws {
     let remedy = error.status == 413 ? "; leave the document out, or raise the server's limit" : ""
-    try refuse(batch.problem("the server refuses the document: \(error)\(remedy)", at: row))
-  }
-
-  mutating func refuse(_ problem: ImportError) throws {
-    guard reader.continuesOnError else { throw problem }
-    report.failed += 1
-    reader.onInvalidDocument?(problem)
+    try reader.refuse(batch.problem("the server refuses the document: \(error)\(remedy)", at: row))
   }
 }
 

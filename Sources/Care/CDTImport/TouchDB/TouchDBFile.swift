@@ -11,7 +11,7 @@ package final class TouchDBFile {
   package let path: String
   private let connection: Connection
   /// The directory of the copy, if any.
-  private let copy: String?
+  private let copy: TemporaryDirectory?
   /// The state of the files when they were opened.
   private let state: [FileStatus?]
 
@@ -31,19 +31,17 @@ package final class TouchDBFile {
     copy = hasLog ? try Self.copied(path) : nil
     do {
       connection = try Connection(
-        path: copy.map { "\($0)/\(Self.copyName)" } ?? path, mode: hasLog ? .readWrite : .immutable,
+        path: copy.map { "\($0.path)/\(Self.copyName)" } ?? path, mode: hasLog ? .readWrite : .immutable,
         checksPages: false)
       // Don't trust the schema of an imported file.
       try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
     } catch {
-      copy.map { try? FileSystem.remove($0) }
       throw TouchDBError(error, path: path)
     }
   }
 
   deinit {
     connection.close()
-    if let copy { try? FileSystem.remove(copy) }
   }
 
   /// Runs `body` with the connection; SQLite errors become ``TouchDBError``.
@@ -142,22 +140,17 @@ package final class TouchDBFile {
   private static let copyName = "copy.touchdb"
 
   /// Copies the file and its logs into a new private directory.
-  private static func copied(_ path: String) throws -> String {
-    let temporary = FileManager.default.temporaryDirectory.path
-    let directory = "\(temporary)/cdtdatastore-\(RandomID.uuid())"
-    try FileSystem.perform("create", directory, Files.makeDirectory(directory))
-    do {
-      for suffix in [""] + logs {
-        guard try FileSystem.perform("read", path + suffix, Files.length(of: path + suffix)) != nil else {
-          continue
-        }
-        try AttachmentFiles.replaceFile("\(directory)/\(copyName)\(suffix)") { write in
-          try FileChunks.read(path + suffix, failure: { DatastoreError($0, "read", path + suffix) }, write)
-        }
+  private static func copied(_ path: String) throws -> TemporaryDirectory {
+    let parent = FileManager.default.temporaryDirectory.path
+    let directory = try FileSystem.perform(
+      "create a temporary directory in", parent, TemporaryDirectory(in: parent, named: "cdtdatastore-"))
+    for suffix in [""] + logs {
+      guard try FileSystem.perform("read", path + suffix, Files.length(of: path + suffix)) != nil else {
+        continue
       }
-    } catch {
-      try? FileSystem.remove(directory)
-      throw error
+      try AttachmentFiles.replaceFile("\(directory.path)/\(copyName)\(suffix)") { write in
+        try FileChunks.read(path + suffix, failure: { DatastoreError($0, "read", path + suffix) }, write)
+      }
     }
     return directory
   }

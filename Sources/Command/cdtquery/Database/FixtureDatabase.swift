@@ -84,8 +84,8 @@
     /// Documents are pushed from a store.
     private func fill() async throws {
       let directory = try LocalFixtures.makeDirectory()
-      defer { try? Files.removeTree(directory) }
-      let manager = try DatastoreManager(directory: directory)
+      defer { withExtendedLifetime(directory) {} }
+      let manager = try DatastoreManager(directory: directory.path)
       let store = try await manager.datastore(named: "fixture")
       try await store.write { transaction in
         for document in fixture.documents {

@@ -56,21 +56,16 @@ protocol FixturePlace {
 struct LocalFixtures: FixturePlace {
   func run(_ fixture: QueryFixture) throws -> [FixtureOutcome] {
     let directory = try Self.makeDirectory()
-    defer { try? Files.removeTree(directory) }
-    return try fixture.run(in: directory)
+    defer { withExtendedLifetime(directory) {} }
+    return try fixture.run(in: directory.path)
   }
 
-  /// Creates a directory for the stores of a run, which the caller removes.
-  static func makeDirectory() throws -> String {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(RandomID.uuid())")
-      .path
-    do throws(SystemError) {
-      try Files.makeDirectory(directory)
-    } catch {
-      throw ToolError(
-        .cantCreate, "can't create \(directory): \(error); set TMPDIR to a directory that can be written")
+  /// Creates a directory for the stores of a run.
+  static func makeDirectory() throws -> TemporaryDirectory {
+    let parent = FileManager.default.temporaryDirectory.path
+    return try ToolError.perform("create a directory in", parent) { () throws(SystemError) in
+      try TemporaryDirectory(in: parent, named: "cdtdatastore-")
     }
-    return directory
   }
 }
 

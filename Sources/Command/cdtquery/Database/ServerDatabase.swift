@@ -84,11 +84,7 @@
       defer { progress.clear() }
       let report = try waiting {
         try await database.createDatabaseIfMissing()
-        var importer = RemoteImporter(into: database)
-        importer.onConflict = options.onConflict ?? .fail
-        importer.ignoresRevisions = options.force
-        importer.onProgress = { progress.show($0) }
-        return try await importer.run(reader)
+        return try await RemoteImporter(into: database).run(reader)
       }
       try progress.finish(report)
     }

@@ -89,11 +89,7 @@ struct StoreDatabase: Database {
     let reader = try options.reader(progress)
     defer { progress.clear() }
     try store.withCreated { datastore in
-      var importer = DocumentImporter(into: datastore)
-      importer.onConflict = options.onConflict ?? .fail
-      importer.ignoresRevisions = options.force
-      importer.onProgress = { progress.show($0) }
-      try progress.finish(importer.run(reader))
+      try progress.finish(DocumentImporter(into: datastore).run(reader))
     }
   }
 

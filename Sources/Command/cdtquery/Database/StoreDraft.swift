@@ -34,28 +34,23 @@ struct StoreDraft {
       }
     }
     do {
-      return try fillAndMove(body)
+      let directory = try ToolError.perform("create a directory in", target.directory) {
+        () throws(SystemError) in
+        try TemporaryDirectory(in: target.directory, named: prefix, removing: isDraft)
+      }
+      // It goes also after an error: on a full disk it would keep the disk full.
+      defer { withExtendedLifetime(directory) {} }
+      let draft = StoreArgument(directory: directory.path, name: target.name)
+      let result = try fill(draft, body)
+      try ToolError.perform("create", target.path) { () throws(SystemError) in
+        try Files.publish(draft.path, at: target.path)
+      }
+      return result
     } catch {
       // Fails if there is anything in it.
       if !hadDirectory { try? Files.removeDirectory(target.directory) }
       throw error
     }
-  }
-
-  /// The directory of the draft goes at the end, also after an error: on a full disk it would keep the disk full.
-  private func fillAndMove<R>(_ body: (Datastore) throws -> R) throws -> R {
-    let directory = try ToolError.perform("create a directory in", target.directory) {
-      () throws(SystemError) in
-      try TemporaryDirectory(in: target.directory, named: prefix, removing: isDraft)
-    }
-    defer { withExtendedLifetime(directory) {} }
-    let draft = StoreArgument(directory: directory.path, name: target.name)
-    let result = try fill(draft, body)
-    try ToolError.perform("create", target.path) { () throws(SystemError) in
-      try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
-    }
-    try? Files.synchronizeDirectory(of: draft.directory)
-    return result
   }
 
   private func fill<R>(_ draft: StoreArgument, _ body: (Datastore) throws -> R) throws -> R {

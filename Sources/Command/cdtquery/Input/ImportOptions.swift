@@ -45,9 +45,12 @@ struct ImportOptions: ParsableArguments {
   func reader(_ progress: ImportProgress) throws -> ImportReader {
     var reader = ImportReader(inputs)
     try file.apply(to: &reader, format: format)
+    reader.onConflict = onConflict ?? .fail
+    reader.ignoresRevisions = force
     reader.batchSize = batch
     reader.continuesOnError = keepGoing
     reader.onInvalidDocument = { progress.report("\($0)") }
+    reader.onProgress = { progress.show($0) }
     if !quiet { reader.onNotice = { progress.report($0) } }
     for file in inputs { try FileOptions.checkReadable(file) }
     return reader

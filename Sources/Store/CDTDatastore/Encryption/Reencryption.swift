@@ -98,10 +98,7 @@ struct Reencryption {
       }
       try copyAttachments(contents, old, new, stop) { progress(count + $0, count + contents.count) }
       try copyExtensions(old, new)
-      try FileSystem.synchronize(draft)
-      try FileSystem.perform("exchange", place.path, Files.exchange(place.path, draft))
-      try FileSystem.synchronize("\(place.path)/..")
-      try FileSystem.synchronize(work)
+      try FileSystem.perform("exchange", place.path, Files.publish(draft, at: place.path, asExchange: true))
     }
   }
 
@@ -275,14 +272,22 @@ struct Reencryption {
 
   /// Removes them, unless a run is under way.
   func removeUnencryptedDraft() throws {
-    guard try unencryptedDraft() != nil,
+    guard try unencryptedDraft() != nil else { return }
+    try betweenRuns {
+      // A run may have ended in the meantime.
+      if try unencryptedDraft() != nil { try removeDraft() }
+    }
+  }
+
+  /// Runs `body`, which removes what runs have left, unless one is under way.
+  private func betweenRuns(_ body: () throws -> Void) throws {
+    guard try FileSystem.kind(of: work) == .directory,
       let lock = try DirectoryLock.take(work, for: .exclusive, timeout: .zero)
     else { return }
     defer { _ = lock }
-    // A run may have ended in the meantime.
-    guard try unencryptedDraft() != nil else { return }
-    try removeDraft()
-    try FileSystem.perform("remove", work, Files.removeDirectory(work))
+    try body()
+    // Fails if there is anything in it.
+    try? Files.removeDirectory(work)
   }
 
   private func removeDraft() throws {
@@ -299,12 +304,7 @@ struct Reencryption {
           directoryName: String(file.dropFirst(prefix.count).dropLast(suffix.count)))
       else { continue }
       let leftover = Reencryption(of: name, in: directory, options: DatastoreOptions())
-      guard (try? FileSystem.kind(of: leftover.work)) == .directory,
-        let lock = try? DirectoryLock.take(leftover.work, for: .exclusive, timeout: .zero)
-      else { continue }
-      _ = try? leftover.removeFormer()
-      try? Files.removeDirectory(leftover.work)
-      _ = consume lock
+      try? leftover.betweenRuns { try leftover.removeFormer() }
     }
   }
 

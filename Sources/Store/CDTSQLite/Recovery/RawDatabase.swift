@@ -1,4 +1,3 @@
-import CDTDigest
 package import CDTPlatform
 
 /// A database file read page by page, without SQLite and its tree of pages: what is left of a damaged file.
@@ -35,8 +34,8 @@ package final class RawDatabase {
   /// The size of a page without its reserved bytes.
   private let usableSize: Int
   private let hasChecksums: Bool
-  /// The sealer that opens the pages of an encrypted database.
-  private let sealer: PageSealer?
+  /// The form of the pages of an encrypted database.
+  private let seals: SealCodec?
   /// The number of times that each page was read as the continuation of a row. Rows share no pages; but in a damaged file any number
   /// of them may continue on the same pages, also in circles.
   private var continuations: [Int64: Int] = [:]
@@ -51,22 +50,22 @@ package final class RawDatabase {
   package init?(_ path: String, versionWithChecksums: UInt32, cipher: DatabaseCipher? = nil) throws {
     guard try FileStatus(path).kind == .file else { return nil }
     file = try SystemFile(path)
-    let sealer = cipher.map { PageSealer($0, path: path, isWritable: false) }
-    self.sealer = sealer
-    let header = Self.header(of: file, sealer)
+    let seals = cipher.map { SealCodec($0, path: path, isWritable: false) }
+    self.seals = seals
+    let header = Self.header(of: file, seals)
     let isHeader = header.starts(with: "SQLite format 3\0".utf8)
     // In a file that is only begun, the version is still in the log.
     let hasChecksums =
-      sealer != nil || !isHeader || Int(header[20]) == PageChecksum.length
+      seals != nil || !isHeader || Int(header[20]) == PageChecksum.length
       || header.bigEndian(at: 60) >= versionWithChecksums
     self.hasChecksums = hasChecksums
-    let sizes = Self.pageSizes(header, isHeader: isHeader && sealer == nil, hasChecksums: hasChecksums)
+    let sizes = Self.pageSizes(header, isHeader: isHeader && seals == nil, hasChecksums: hasChecksums)
     let validSize =
-      sealer != nil && isHeader
+      seals != nil && isHeader
       ? DatabaseCipher.pageSize
       : sizes.first { [file] in Self.isFirstPageValid(file, size: $0, hasChecksums: hasChecksums) }
     pageSize = validSize ?? sizes[0]
-    let seal = sealer == nil ? PageChecksum.length : DatabaseCipher.reservedLength
+    let seal = seals == nil ? PageChecksum.length : DatabaseCipher.reservedLength
     usableSize = pageSize - (hasChecksums ? seal : Int(header[20]))
     logFile = try? OpenFile.regular(LogFile.path(of: path))
     var loss = try LogLoss.find(inLogOf: path, cipher: cipher)
@@ -97,11 +96,10 @@ package final class RawDatabase {
   }
 
   /// The header of a database; nothing valid if the first page of an encrypted one is damaged.
-  private static func header(of file: SystemFile, _ sealer: PageSealer?) -> [UInt8] {
-    guard let sealer else { return file.bytes(at: 0, count: 100) }
+  private static func header(of file: SystemFile, _ seals: SealCodec?) -> [UInt8] {
+    guard let seals else { return file.bytes(at: 0, count: 100) }
     let page = file.bytes(at: 0, count: DatabaseCipher.pageSize)
-    return sealer.cipher.page(page, number: 1, with: sealer.pages).map { Array($0[..<100]) }
-      ?? [UInt8](repeating: 0, count: 100)
+    return Array((seals.content(of: page, number: 1) ?? [UInt8](repeating: 0, count: 100))[..<100])
   }
 
   /// The sizes that pages may have, the most probable one first. Only checksums tell whether it is the usual one.
@@ -150,12 +148,12 @@ package final class RawDatabase {
     } else {
       guard number * Int64(pageSize) <= file.size else { return nil }
       page = file.bytes(at: (number - 1) * Int64(pageSize), count: pageSize)
-      if let sealer {
+      if let seals {
         // What can't be decrypted has no rows. An earlier state of the page has.
         let isCurrent = try? page.withUnsafeBytes { bytes throws(SQLiteError) in
-          try sealer.seals.isCurrent(AuthenticatedCipher.nonce(of: bytes), of: number)
+          try seals.isCurrentSeal(of: bytes, number: number)
         }
-        guard let opened = sealer.cipher.page(page, number: number, with: sealer.pages) else { return nil }
+        guard let opened = seals.content(of: page, number: number) else { return nil }
         page = opened
         if isCurrent != true { state = .earlier }
       } else if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) {

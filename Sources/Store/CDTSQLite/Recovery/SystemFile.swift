@@ -68,20 +68,20 @@ final class SystemFile {
   /// The bytes at an offset; zeros take the place of what is beyond the end or can't be read.
   func bytes(at offset: Int64, count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    _ = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(clamping: count), offset)
+    _ = bytes.withUnsafeMutableBytes { file.read($0, at: offset) }
     return bytes
   }
 
   /// The bytes at an offset; zeros take the place of what is beyond the end.
   func read(at offset: Int64, count: Int) throws(SQLiteError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    let code = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(clamping: count), offset)
+    let code = bytes.withUnsafeMutableBytes { file.read($0, at: offset) }
     if code != SQLiteError.shortReadCode { try check(code) }
     return bytes
   }
 
   func write(_ bytes: [UInt8], at offset: Int64) throws(SQLiteError) {
-    try check(file.pointee.pMethods.pointee.xWrite(file, bytes, Int32(clamping: bytes.count), offset))
+    try check(bytes.withUnsafeBytes { file.write($0, at: offset) })
   }
 
   /// Waits until everything is on the disk.

@@ -96,8 +96,6 @@ package struct UserFile: Sendable {
 
   private func replace(_ target: String, with content: [UInt8]) throws(UserFileError) {
     do throws(SystemError) {
-      // A file that an interrupted change has left may have other permissions.
-      try Files.remove(target + ".new")
       try Files.replace(target, with: content)
     } catch {
       throw .unwritable(path, error.description)
