@@ -90,8 +90,14 @@ let package = Package(
     library("Query", "CDTCPCRE2", "libpcre2-8", "libpcre2-dev"),
     module("Query", "CDTSelector", ["CDTPlatform", "CDTJSON", "CDTDatastore", "CDTCPCRE2"]),
     module(
-      "Query", "CDTQuery",
+      "Query", "CDTIndex",
       ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
+    module("Query", "CDTPlan", ["CDTJSON", "CDTDatastore", "CDTSelector", "CDTIndex"]),
+    module(
+      "Query", "CDTQuery",
+      [
+        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector", "CDTIndex", "CDTPlan",
+      ]),
 
     module(
       "Care", "CDTImport",
@@ -229,7 +235,8 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTRecovery", "CDTSelector", "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport",
+        "CDTRecovery", "CDTSelector", "CDTIndex", "CDTPlan", "CDTQuery", "CDTQueryTesting", "CDTCSQLite",
+        "CDTTestSupport",
         "CDTRandomDocuments", "cdt-store-worker",
       ],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],

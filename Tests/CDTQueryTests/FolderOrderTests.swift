@@ -6,9 +6,7 @@ import Testing
 @Suite struct FolderOrderTests {
   /// The folders on one line may use each other, and those on the lines before.
   static let layers = [
-    ["Indexing", "Text", "Summaries", "Expiry"], ["Request"], ["Planning"], ["Execution"], ["Find"],
-    ["Groups"],
-    ["Explain"], ["Describe"], ["Changes"], ["Models"], ["Live"],
+    ["Execution"], ["Find"], ["Groups"], ["Explain"], ["Describe"], ["Changes"], ["Models"], ["Live"],
   ]
 
   private struct Source {
@@ -50,7 +48,7 @@ import Testing
     }
     var owners: [String: String] = [:]
     for source in sources { for type in source.declared { owners[type] = source.folder } }
-    #expect(owners["IndexDefinition"] == "Indexing" && owners["Planner"] == "Planning")
+    #expect(owners["QueryRun"] == "Execution" && owners["LiveQueries"] == "Live")
     func layer(_ folder: String) -> Int { Self.layers.firstIndex { $0.contains(folder) } ?? .max }
     let uses = sources.flatMap { source in
       Set(source.lines.flatMap(\.words)).compactMap { word -> String? in

@@ -5,6 +5,8 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTIndex
+@testable import CDTPlan
 @testable import CDTQuery
 @testable import CDTSelector
 

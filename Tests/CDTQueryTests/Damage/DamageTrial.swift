@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTRecovery
 @testable import CDTSelector

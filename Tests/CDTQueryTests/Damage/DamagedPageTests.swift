@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -3,6 +3,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -5,6 +5,7 @@ import CDTTestSupport
 import Foundation
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

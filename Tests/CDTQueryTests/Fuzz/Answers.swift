@@ -1,6 +1,8 @@
 import CDTDatastore
 import CDTJSON
 
+@testable import CDTIndex
+@testable import CDTPlan
 @testable import CDTQuery
 @testable import CDTSelector
 

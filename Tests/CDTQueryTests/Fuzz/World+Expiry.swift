@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import Synchronization
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

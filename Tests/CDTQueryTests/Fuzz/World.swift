@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

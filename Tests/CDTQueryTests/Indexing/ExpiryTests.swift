@@ -5,6 +5,7 @@ import CDTTestSupport
 import Synchronization
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -8,6 +8,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

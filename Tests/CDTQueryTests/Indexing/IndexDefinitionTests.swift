@@ -1,6 +1,7 @@
 import CDTJSON
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 
 /// The JSON of index definitions.

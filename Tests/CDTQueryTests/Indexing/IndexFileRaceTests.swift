@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -3,6 +3,7 @@ import CDTRandomDocuments
 import CDTTestSupport
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

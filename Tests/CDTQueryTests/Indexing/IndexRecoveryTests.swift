@@ -7,6 +7,7 @@ import CDTTestSupport
 import FoundationEssentials
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

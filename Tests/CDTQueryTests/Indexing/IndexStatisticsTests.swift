@@ -5,6 +5,7 @@ import CDTSQLite
 import CDTTestSupport
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -3,6 +3,7 @@ import CDTSQLite
 import CDTTestSupport
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 
 /// `Datastore.check` finds what the single checks find.

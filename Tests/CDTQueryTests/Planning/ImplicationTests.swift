@@ -3,6 +3,7 @@ import CDTRandomDocuments
 import CDTTestSupport
 import Testing
 
+@testable import CDTPlan
 @testable import CDTQuery
 @testable import CDTSelector
 

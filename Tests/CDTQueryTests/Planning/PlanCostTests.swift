@@ -3,6 +3,8 @@ import CDTJSON
 import CDTRandomDocuments
 import Testing
 
+@testable import CDTIndex
+@testable import CDTPlan
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -4,6 +4,7 @@ import CDTTestSupport
 import Foundation
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

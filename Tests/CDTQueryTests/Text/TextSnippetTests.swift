@@ -3,6 +3,7 @@ import CDTJSON
 import CDTTestSupport
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 @testable import CDTSelector
 

@@ -1,4 +1,5 @@
 package import CDTDatastore
+import CDTPlan
 import CDTSQLite
 
 /// The changes of documents that a selector may accept, found by an index. Otherwise each changed document is read.

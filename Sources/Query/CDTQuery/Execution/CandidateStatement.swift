@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlan
 import CDTSQLite
 
 /// A statement that returns candidates: the rows of an index, of a text search, or of the documents.

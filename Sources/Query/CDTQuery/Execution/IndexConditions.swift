@@ -1,3 +1,5 @@
+import CDTPlan
+
 /// The conditions on the rows of an index, in SQL.
 ///
 /// ```

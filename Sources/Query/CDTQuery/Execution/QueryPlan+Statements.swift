@@ -1,5 +1,10 @@
+import CDTPlan
+
 /// The statements that a plan runs.
 extension QueryPlan {
+  /// The number of first matches needed, or `nil` for all.
+  var lastWanted: Int? { ResultPage(skip: skip, limit: limit).end }
+
   /// The statements that return the candidates, in the order of execution.
   ///
   /// - Parameter output: The required output.

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlan
 import CDTPlatform
 import CDTSQLite
 

@@ -1,4 +1,5 @@
 public import CDTJSON
+import CDTPlan
 
 /// The plan of a query, as text and as data.
 ///

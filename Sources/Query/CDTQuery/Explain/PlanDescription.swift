@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlan
 
 /// Describes the indexes for an explanation: why each was used or not, and which one would have helped.
 struct PlanDescription {

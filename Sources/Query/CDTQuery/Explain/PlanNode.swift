@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlan
 
 /// A source of a plan with its parts, in words, and once it has been measured with the counts of its rows and documents.
 ///

@@ -1,4 +1,5 @@
 public import CDTDatastore
+import CDTPlan
 
 extension ReadTransaction {
   /// Explains how a query would be answered, without running it.

@@ -1,5 +1,6 @@
 package import CDTDatastore
 import CDTJSON
+import CDTPlan
 import CDTSQLite
 
 /// A query in its transaction, with the position of its results. Only one call uses it at a time.
@@ -99,12 +100,12 @@ package final class Cursor {
     var buffer = TextBuffer()
     // An error of the closures is not one of reading.
     var failure: (any Error)?
-    let (store, output) = (store, attachmentsJSON == nil ? QueryOutput.texts : .documents)
+    let (store, hasAttachments) = (store, attachmentsJSON != nil)
     try reading {
-      while let row = try nextRow(output) {
+      while let row = try nextRow(hasAttachments ? .documents : .texts) {
         writeText(of: row.bytes, to: &buffer)
         var attachments: (id: String, all: Attachments)?
-        if output == .documents, let whole = try run?.whole(row), whole.hasAttachments {
+        if hasAttachments, let whole = try run?.whole(row), whole.hasAttachments {
           attachments = (String(decoding: whole.id, as: UTF8.self), try whole.attachments(in: transaction))
         }
         do {

@@ -1,4 +1,5 @@
 package import CDTDatastore
+package import CDTPlan
 import CDTSQLite
 
 /// Answers queries in a transaction: reads its indexes, plans, and runs the plan.

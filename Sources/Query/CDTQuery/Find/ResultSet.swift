@@ -1,5 +1,6 @@
 public import CDTDatastore
 import CDTJSON
+package import CDTPlan
 import CDTSQLite
 import Synchronization
 

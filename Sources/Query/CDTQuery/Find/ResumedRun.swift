@@ -1,3 +1,4 @@
+import CDTPlan
 import CDTSQLite
 
 /// The results of a query, which come without indexes from where the index file turns out to be damaged.

@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlan
 import CDTSQLite
 
 /// The columns of an index that have the values for a query for groups, so that no document is read.

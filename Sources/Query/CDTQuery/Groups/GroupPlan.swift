@@ -1,3 +1,5 @@
+import CDTPlan
+
 /// The plan of a query for groups: a plan of its documents, and what the groups are made of.
 struct GroupPlan: Sendable {
   enum Source: Sendable {

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlan
 import CDTSQLite
 
 /// The execution of a plan for groups: adds what the plan's source has to the table of groups.

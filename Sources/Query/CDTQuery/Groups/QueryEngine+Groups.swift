@@ -1,5 +1,6 @@
 import CDTDatastore
 package import CDTJSON
+import CDTPlan
 
 extension QueryEngine {
   /// The rows of a query for groups.

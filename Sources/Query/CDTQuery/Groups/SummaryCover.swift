@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlan
 import CDTSQLite
 
 /// The groups of a summary that answer a query for groups.

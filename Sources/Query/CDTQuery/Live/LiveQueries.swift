@@ -99,7 +99,7 @@ package final class LiveQueries: KeptResults {
     if isLast { try? BlockingPool.run { [self] in turn.withLock { removeLeaving(&$0) } } }
   }
 
-  func close() { close(nil) }
+  package func close() { close(nil) }
 
   /// Ends all queries.
   ///
@@ -268,7 +268,7 @@ package final class LiveQueries: KeptResults {
     for observer in turn.rerun.values { observer.markStale() }
   }
 
-  func removeExpired(
+  package func removeExpired(
     until time: Double, by rules: Int,
     _ expired: (_ since: Double) throws -> (numbers: [Int64], isComplete: Bool)
   ) throws {

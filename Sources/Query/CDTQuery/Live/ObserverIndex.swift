@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlan
 
 /// Finds the observers whose selector a document may satisfy, without looking at the others.
 ///

@@ -1,0 +1,151 @@
+import CDTJSON
+
+/// Chooses how to answer a query.
+///
+/// ```
+/// {"name": "mike", "age": {"$gte": 12}} with the index (name, age)
+/// → rows with name = mike and age ≥ 12; nothing left to the matcher
+/// ```
+///
+/// A plan changes the cost of a query, never its results: the sources return every match, and the matcher checks what
+/// they do not decide.
+package struct Planner {
+  package let query: ResolvedQuery
+  package let indexes: IndexView
+  package let conjuncts: [Clause]
+  package let conditions: [AskedField]
+  let text: TextProgram?
+  /// The index that gives the selector's search its meaning.
+  private let textIndex: IndexCatalog.Entry?
+  let output: QueryOutput
+  package let estimator: Estimator
+  /// The conditions on `_id`.
+  let ids: AskedIDs
+
+  /// The text index, if it is readable.
+  var readableTextIndex: IndexCatalog.Entry? { indexes.isReadable ? textIndex : nil }
+
+  /// The readable indexes.
+  package var catalog: IndexCatalog { indexes.isReadable ? indexes.catalog : .empty }
+
+  /// - Parameters:
+  ///   - output: The required output.
+  ///   - store: The datastore's directory, for messages.
+  /// - Throws: ``QueryError`` if there is a text search but no text index, or several.
+  package init(
+    _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents, store: String
+  ) throws(QueryError) {
+    self.query = query
+    self.indexes = indexes
+    self.output = output
+    conjuncts = query.selector.clause.conjuncts
+    conditions = AskedField.of(conjuncts)
+    let clause = query.selector.clause
+    textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
+    text = try TextProgram.of(clause, textIndex?.definition, store: store)
+    estimator = Estimator(indexes.catalog)
+    ids = AskedIDs(conjuncts, conditions)
+  }
+
+  /// The plan with the lowest cost.
+  ///
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index named by the query does not exist.
+  package func plan() throws(QueryError) -> QueryPlan {
+    let wanted = try query.useIndex.map { name throws(QueryError) in try wantedIndex(name) }
+    if case .never = query.selector.clause { return nothing }
+    if conjuncts.contains(where: \.isText), text?.root == nil { return nothing }
+    let search = search(in: conjuncts)
+    if let wanted {
+      guard wanted.definition.type == .text || !query.sort.isByScore else {
+        throw QueryError(.scoreOfOtherIndex(wanted.definition.name))
+      }
+      guard indexes.isReadable else { return plan(scan, because: "the index file can't be read") }
+      guard holdsEveryMatch(wanted, of: conjuncts) else { return plan(scan, because: "") }
+      let candidate =
+        wanted.definition.type == .text ? search : candidate(wanted, for: conditions, of: conjuncts)
+      return plan(candidate ?? scan, because: "the query asks for it")
+    }
+    if query.sort.isByScore, let search { return plan(search, because: "the order goes by its scores") }
+    if let ids = documentIDs(in: conjuncts) { return plan(ids, because: "") }
+    if catalog.entries.isEmpty { return plan(scan, because: "") }
+    return plan(cheapest(search), because: "it costs least")
+  }
+
+  private func wantedIndex(_ name: String) throws(QueryError) -> IndexCatalog.Entry {
+    let entry = try indexes.catalog.entry(wanted: name, at: "use_index")
+    if entry.definition.type == .text, !conjuncts.contains(where: \.isText) {
+      throw QueryError(.textIndexUnused(name))
+    }
+    return entry
+  }
+
+  /// Every possible plan.
+  package func everyPlan() throws(QueryError) -> [QueryPlan] {
+    if query.useIndex != nil || query.sort.isByScore { return [try plan()] }
+    if case .never = query.selector.clause { return [nothing] }
+    if conjuncts.contains(where: \.isText), text?.root == nil { return [nothing] }
+    let sources = sources(search(in: conjuncts))
+    let candidates = sources + intersections(sources) + [documentIDs(in: conjuncts), scan].compactMap(\.self)
+    return candidates.map { plan($0, because: "a test asks for it") }
+  }
+
+  // MARK: Choice
+
+  /// The cost of the plan that costs least.
+  package var leastCost: Double { cost(cheapest(search(in: conjuncts))) }
+
+  private func cheapest(_ search: Candidate?) -> Candidate {
+    let sources = sources(search)
+    var best: Candidate?
+    var least = Double.infinity
+    func consider(_ candidate: Candidate) {
+      let cost = cost(candidate)
+      if cost < least { (best, least) = (candidate, cost) }
+    }
+    for source in sources { consider(source) }
+    // The cost of a scan requires an estimate of every conjunct.
+    if least >= leastCostOfScan { consider(scan) }
+    if least > Self.worthIntersecting {
+      for source in intersections(sources) { consider(source) }
+    }
+    return best ?? scan
+  }
+
+  /// Below this cost, looking for a better plan is not worthwhile.
+  private static let worthIntersecting = 500.0
+
+  // MARK: Plan
+
+  private var nothing: QueryPlan {
+    plan(Candidate(source: .nothing, rows: 0, found: 0), because: "")
+  }
+
+  package func plan(_ candidate: Candidate, because reason: String) -> QueryPlan {
+    var rest: [Clause] = []
+    for number in conjuncts.indices where !candidate.decided.contains(number) {
+      rest.append(conjuncts[number])
+    }
+    let (order, sort) = (order(for: candidate.source), sort(for: candidate.source))
+    var source = candidate.source
+    if let start = query.start, sort.isByID {
+      source.continueAfter(start.id, isDescending: sort.isByIDDescending)
+    }
+    return QueryPlan(
+      source: source, residual: .all(rest), clause: query.selector.clause, text: text,
+      order: order, sort: sort, start: query.start, skip: query.skip, limit: query.limit,
+      isBackward: query.isBackward, floor: indexes.floor(of: source),
+      hidesDesignDocuments: query.hidesDesignDocuments, hidden: indexes.hidden, reason: reason)
+  }
+}
+
+extension IndexView {
+  /// The lowest floor of the indexes that a source reads, if there are documents above it.
+  func floor(of source: QueryPlan.Source) -> Int64? {
+    var floor = lastSequence
+    _ = source.readsIndex { entry in
+      floor = min(floor, self.floor(of: entry))
+      return false
+    }
+    return floor < lastSequence ? floor : nil
+  }
+}
