@@ -139,7 +139,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a replication whose request for changes failed is idle as soon as the server answers again`()
     async throws
   {
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a continuous replication outlives a database that is replaced again and again`() async throws {
     let replacements = Mutex(0)
     let server = try await ScriptedServer { request in

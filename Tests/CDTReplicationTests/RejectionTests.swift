@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -128,7 +129,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
+  @Test(.timeLimit(.usual), arguments: [false, true])
   func `what could not be pulled is read again, unless it was edited`(isEdited: Bool) async throws {
     let source = Source()
     let server = try await ScriptedServer { source.reply($0) }

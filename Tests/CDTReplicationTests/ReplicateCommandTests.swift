@@ -14,7 +14,7 @@ import Testing
 
   private static let replicate = #"exec "$0" replicate stores/source "$1""#
 
-  @Test(.timeLimit(.minutes(10))) func `a signal ends a run that is not continuous at once`() async throws {
+  @Test(.timeLimit(.usual)) func `a signal ends a run that is not continuous at once`() async throws {
     // Every request is answered by a pause of an hour.
     let server = try await ScriptedServer { _ in .init(status: 503, headers: ["Retry-After": "3600"]) }
     try await withTemporaryDirectory(inMemory: true) { directory in
@@ -57,7 +57,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(10))) func `the second signal ends a continuous run at once`() async throws {
+  @Test(.timeLimit(.usual)) func `the second signal ends a continuous run at once`() async throws {
     let server = try await ScriptedServer { request in
       let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
       if path.contains("/_local/") { return .init(status: 404) }
@@ -76,7 +76,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(10))) func `what was rejected is listed also if the run fails afterwards`()
+  @Test(.timeLimit(.usual)) func `what was rejected is listed also if the run fails afterwards`()
     async throws
   {
     let server = try await ScriptedServer { request in
@@ -103,7 +103,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(10))) func `more attachments than a process may have open files are replicated`()
+  @Test(.timeLimit(.usual)) func `more attachments than a process may have open files are replicated`()
     async throws
   {
     try await withTemporaryDirectory(inMemory: true) { directory in

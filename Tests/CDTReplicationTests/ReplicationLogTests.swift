@@ -6,7 +6,7 @@ import Logging
 import Testing
 
 /// The log of a replication, and the lag that it reports.
-@Suite(.timeLimit(.minutes(10))) struct ReplicationLogTests {
+@Suite(.timeLimit(.usual)) struct ReplicationLogTests {
   @Test func `each batch and the end of a run are logged`() async throws {
     let log = KeptLog()
     try await withServedStore { served in

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// `cdtquery replicate --config` and its log.
-@Suite(.timeLimit(.minutes(10))) struct ReplicationPairsTests {
+@Suite(.timeLimit(.usual)) struct ReplicationPairsTests {
   private static func makeStore(_ name: String, in directory: String, documents: Int) async throws {
     let manager = try DatastoreManager(directory: "\(directory)/stores")
     let store = try await manager.datastore(named: name)

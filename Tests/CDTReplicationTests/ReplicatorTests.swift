@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `while a batch is ended, the next one is read, and not written`() async throws {
     try await withServedStore { served in
       try Self.fill(served.remote, 40)
@@ -236,7 +236,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a batch that fails while the one before is ended leaves that one its checkpoint`() async throws {
     try await withServedStore { served in
       try Self.fill(served.remote, 200)
@@ -439,7 +439,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a replication that is told to stop before it has begun ends`() async throws {
     try await withStores { store, other in
       for peer in [Replication.Peer.store(other), .remote(try RemoteDatabase("http://127.0.0.1:1/db"))] {
@@ -454,7 +454,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `an error that lasts in one direction ends a continuous replication in both`() async throws {
     try await withServedStore { served in
       try Self.fill(served.local, 10)

@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTTestSupport
 import Foundation
 import Glibc
 import NIOCore
@@ -25,7 +26,7 @@ import Testing
     try await body(UInt16(bigEndian: address.sin_port))
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a server that stops reading a body is given up after the time for which it may be silent`()
     async throws
   {

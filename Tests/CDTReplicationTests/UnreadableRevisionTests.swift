@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTTestSupport
 import CouchDB
 import Foundation
 import Synchronization
@@ -60,7 +61,7 @@ import Testing
       body: parts.compactMap(\.self).map { "--b\r\n\($0)\r\n" }.joined() + "--b--")
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a revision that another node of a cluster has soon arrives`() async throws {
     let reads = Mutex(0)
     try await Self.pull(["late"]) { id in
@@ -83,7 +84,7 @@ import Testing
     reads.add(1, ordering: .relaxed).oldValue == 0
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a revision that the reply leaves out is not passed over`() async throws {
     let reads = Atomic(0)
     try await Self.pull(["one", "two", "gone"]) { id in
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a revision whose id or document's id was changed on the way is asked for again`() async throws {
     let other = String(repeating: "b", count: 32)
     for (part, change) in [(#""id""#, #""ie""#), (Self.suffix, other)] {
@@ -136,7 +137,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a document that is nested too deep is rejected, and the others arrive`() async throws {
     try await Self.pull(["one", "deep", "two"]) { id in
       Self.document(id, id == "deep" ? Self.deep : "1")
@@ -148,7 +149,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a revision that the server refuses to send, or lists and lacks, is rejected`() async throws {
     try await Self.pull(["one", "refused", "gone"]) { id in
       switch id {

@@ -27,7 +27,7 @@ import Testing
     try Data("something else".utf8).write(to: URL(filePath: "\(store.directory)/attachments/\(digest)"))
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [Replication.Direction.push, .pull], [10, 40_000])
+  @Test(.timeLimit(.usual), arguments: [Replication.Direction.push, .pull], [10, 40_000])
   func `a document whose attachment is damaged is rejected, and the others arrive`(
     direction: Replication.Direction, length: Int
   ) async throws {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a document whose attachment is damaged is rejected by another store, too`() async throws {
     try await withStores { left, right in
       try await Self.fillDamaged(left, length: 10)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `what is too large for one request is sent in several, or filtered here`() async throws {
     try await withServedStore({ $0.limits.requestLength = 6_000 }) { served in
       let ids = (0..<120).map { "doc\($0)" + String(repeating: "x", count: 50) }
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a store that is busy is written to later`() async throws {
+  @Test(.timeLimit(.usual)) func `a store that is busy is written to later`() async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in
       var options = DatastoreOptions()
       options.busyTimeout = .milliseconds(50)
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a store that is closed ends an idle replication with an error that says so`()
     async throws
   {
@@ -254,7 +254,7 @@ import Testing
     return (result, server.requests)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a document for which a node had no time is sent again`() async throws
+  @Test(.timeLimit(.usual)) func `a document for which a node had no time is sent again`() async throws
   {
     let (result, requests) = try await Self.pushed {
       .init(
@@ -265,7 +265,7 @@ import Testing
     #expect(requests.count { $0.hasPrefix("PUT /db/doc?new_edits=false ") } == 1)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a server may say that any number of changes follows`() async throws {
+  @Test(.timeLimit(.usual)) func `a server may say that any number of changes follows`() async throws {
     let server = try await ScriptedServer { request in
       let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
       if path.contains("/_local/") { return .init(status: request.hasPrefix("GET") ? 404 : 201) }
@@ -283,7 +283,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(10))) func `live changes end when their task is cancelled`() async throws {
+  @Test(.timeLimit(.usual)) func `live changes end when their task is cancelled`() async throws {
     try await withServedStore { served in
       let remote = RemoteDatastore(try served.database())
       let isWaiting = Mutex(false)

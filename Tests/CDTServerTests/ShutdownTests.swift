@@ -43,7 +43,7 @@ import Testing
     "GET /db/large/data HTTP/1.1\r\nHost: localhost\r\n\r\n",
   ]
 
-  @Test(.timeLimit(.minutes(10)), arguments: clients)
+  @Test(.timeLimit(.usual), arguments: clients)
   func `a server ends after the grace time whatever its clients do`(request: String) async throws {
     let directory = try temporaryDirectory()
     defer { removeDirectory(directory) }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Compaction keeps the attachments of every state that is being read, in any process.
-@Suite(.timeLimit(.minutes(30))) struct AttachmentCompactionTests {
+@Suite(.timeLimit(.usual)) struct AttachmentCompactionTests {
   private struct Report: Codable {
     let rounds: Int
     let failures: [String]

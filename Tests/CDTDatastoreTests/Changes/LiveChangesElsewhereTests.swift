@@ -6,7 +6,7 @@ import Testing
 @testable import CDTDatastore
 
 /// Writes that this process, or this manager, did not make.
-@Suite(.timeLimit(.minutes(30))) struct LiveChangesElsewhereTests {
+@Suite(.timeLimit(.usual)) struct LiveChangesElsewhereTests {
   /// Counts the looks of a watch that has no events to go by, one every half second.
   private static func waitForLooks(_ count: Int) async throws {
     let (looks, made) = AsyncStream<Void>.makeStream()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CDTDatastore
 
-@Suite(.timeLimit(.minutes(30))) struct LiveChangesStressTests {
+@Suite(.timeLimit(.usual)) struct LiveChangesStressTests {
   private static let writers = 4
   private static let writes = 250
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CDTDatastore
 
-@Suite(.timeLimit(.minutes(30))) struct LiveChangesTests {
+@Suite(.timeLimit(.usual)) struct LiveChangesTests {
   private static func create(_ id: String, in store: Datastore) throws {
     try store.createDocument(from: DocumentDraft(id: id, body: [:]))
   }

@@ -112,7 +112,7 @@ import Testing
   }
 
   /// A busy timeout longer than the test may take shows that nobody is waited for.
-  @Test(.timeLimit(.minutes(30))) func `readers go on, and are not waited for`() throws {
+  @Test(.timeLimit(.usual)) func `readers go on, and are not waited for`() throws {
     try withTemporaryDirectory { directory in
       var options = DatastoreOptions()
       options.busyTimeout = .seconds(3_600)

@@ -111,7 +111,7 @@ import Testing
   }
 
   /// Each has one store and waits for the other's, with indexes or without.
-  @Test(.timeLimit(.minutes(30)), arguments: [false, true])
+  @Test(.timeLimit(.usual), arguments: [false, true])
   func `stores that are written within each other in both orders end in a busy error`(hasIndexes: Bool) throws
   {
     try withTemporaryDirectory { directory in

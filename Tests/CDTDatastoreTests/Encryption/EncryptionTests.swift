@@ -5,7 +5,7 @@ import CDTRecovery
 import CDTTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct EncryptionTests {
+@Suite(.timeLimit(.usual)) struct EncryptionTests {
   private static let key = Encryption.key((0..<32).map { UInt8($0) })
 
   private static func options(_ encryption: Encryption? = key) -> DatastoreOptions {

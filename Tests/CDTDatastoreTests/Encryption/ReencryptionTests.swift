@@ -5,7 +5,7 @@ import CDTTestSupport
 import Testing
 
 /// That a kill at any moment leaves one of the two forms is in `CommandKillTests`.
-@Suite(.timeLimit(.minutes(10))) struct ReencryptionTests {
+@Suite(.timeLimit(.usual)) struct ReencryptionTests {
   private static let secret = "Confidential"
   private static let key = Encryption.key((0..<32).map { UInt8($0) })
   private static let passphrase = Encryption.passphrase("correct horse")

@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a long history is saved`() throws {
+  @Test(.timeLimit(.usual)) func `a long history is saved`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Managers stand for processes here: what they share is the files.
-@Suite(.timeLimit(.minutes(10))) struct DeletionRaceTests {
+@Suite(.timeLimit(.usual)) struct DeletionRaceTests {
   private static let rounds = 100
 
   @Test func `stores that others delete and create again are never mixed`() throws {

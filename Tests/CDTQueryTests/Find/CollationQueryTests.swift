@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a live query follows by its collation`() async throws {
+  @Test(.timeLimit(.usual)) func `a live query follows by its collation`() async throws {
     try await withTemporaryDatastore { store in
       let query = try Query(["name": "anna"], sort: ["name"], collation: .unicode)
       var live = store.live(query).makeAsyncIterator()

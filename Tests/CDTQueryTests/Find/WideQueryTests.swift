@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTTestSupport
 import Testing
 
 /// Queries and documents with very many fields. Quadratic time would exceed the time limits.
@@ -11,7 +12,7 @@ import Testing
     JSONObject(names(count).enumerated().map { ($1, .int(Int64($0))) })
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a result can have a hundred thousand fields`() throws {
     try withTemporaryDatastore { store in
       let body = Self.body(100_000)
@@ -21,7 +22,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a result can have a hundred thousand elements`() throws {
     try withTemporaryDatastore { store in
       let body: JSONObject = ["a": .array((0..<100_000).map { ["b": .int($0)] })]
@@ -45,7 +46,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `thousands of alternatives are planned in linear time`() throws {
     try withTemporaryDatastore { store in
       for number in 0..<20 {
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `an index has at most 32 fields`() throws {
     try withTemporaryDatastore { store in
       let names = Self.names(10_000).map { SortField($0) }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The examples of `docs/live.md`, each as it stands there.
-@Suite(.timeLimit(.minutes(30))) struct LiveGuideTests {
+@Suite(.timeLimit(.usual)) struct LiveGuideTests {
   struct Errand: DocumentModel {
     var id = UUID().uuidString
     var revision: RevisionID?

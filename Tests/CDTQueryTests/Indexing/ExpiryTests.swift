@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `documents are deleted in the background when they expire`()
+  @Test(.timeLimit(.usual)) func `documents are deleted in the background when they expire`()
     async throws
   {
     try await withTemporaryDatastore { store in
@@ -241,7 +241,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a live query loses a document when it expires`() async throws {
+  @Test(.timeLimit(.usual)) func `a live query loses a document when it expires`() async throws {
     try await withTemporaryDatastore { store in
       try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
       let now = try store.indexManager().expiry.now
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a live query loses what has expired before it is deleted`()
+  @Test(.timeLimit(.usual)) func `a live query loses what has expired before it is deleted`()
     async throws
   {
     try await withTemporaryDatastore { store in
@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `what a replication brings late is deleted in the background`()
+  @Test(.timeLimit(.usual)) func `what a replication brings late is deleted in the background`()
     async throws
   {
     try await withTemporaryDatastore { store in
@@ -422,7 +422,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a rule that a replication brings deletes in the background`()
+  @Test(.timeLimit(.usual)) func `a rule that a replication brings deletes in the background`()
     async throws
   {
     try await withTemporaryDatastore { store in

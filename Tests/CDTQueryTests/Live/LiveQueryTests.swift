@@ -8,7 +8,7 @@ import Testing
 @testable import CDTQuery
 @testable import CDTSelector
 
-@Suite(.timeLimit(.minutes(30))) struct LiveQueryTests {
+@Suite(.timeLimit(.usual)) struct LiveQueryTests {
   struct Errand: DocumentModel {
     var id: String
     var revision: RevisionID?

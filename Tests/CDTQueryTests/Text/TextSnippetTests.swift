@@ -159,7 +159,7 @@ import Testing
     #expect(error?.description == c.error)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a document of one word has bounded snippets`() throws {
+  @Test(.timeLimit(.usual)) func `a document of one word has bounded snippets`() throws {
     let text = String(repeating: "cat ", count: 100_000)
     var query = try Query(["$text": ["$search": "cat OR \"cat cat\""]])
     query.snippets = SnippetOptions(words: 5)

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import CDTTestSupport
 import Testing
 
 @testable import CDTRemote
@@ -31,7 +32,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `if the server is silent over a query, all documents are read`() async throws {
     let server = try await ScriptedServer { request in
       if request.contains("/_find") { return .init(isSent: false) }

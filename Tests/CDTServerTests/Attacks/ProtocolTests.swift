@@ -1,6 +1,7 @@
 import CDTJSON
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
       body: "f\r\n{\"selector\":{}}\r\n0\r\n\r\n"),
   ]
 
-  @Test(.timeLimit(.minutes(10)), arguments: malformed)
+  @Test(.timeLimit(.usual), arguments: malformed)
   func `a body that can't be read is the client's mistake, and the connection is closed`(_ c: Malformed)
     async throws
   {
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `what is no HTTP is answered as JSON`() async throws {
+  @Test(.timeLimit(.usual)) func `what is no HTTP is answered as JSON`() async throws {
     try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in
       let reply = try await RawConnection.exchange(server.port, "\u{16}\u{3}\u{1} hello\r\n\r\n")
       #expect(reply.hasPrefix("HTTP/1.1 400 "), "\(reply)")
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [(fields: 1, length: 20_000), (fields: 200, length: 1)])
+  @Test(.timeLimit(.usual), arguments: [(fields: 1, length: 20_000), (fields: 200, length: 1)])
   func `headers that are too large have a status of their own`(fields: Int, length: Int) async throws {
     let field = "X: \(String(repeating: "x", count: length))\r\n"
     let headers = String(repeating: field, count: fields)
@@ -63,7 +64,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: ["Host: localhost\r\n", "Connection: keep-alive\r\n"])
+  @Test(.timeLimit(.usual), arguments: ["Host: localhost\r\n", "Connection: keep-alive\r\n"])
   func `a reply to HTTP/1.0 has no chunks and ends with the connection`(headers: String) async throws {
     try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in
       _ = try await server.put("/db/a", ["n": 1])
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a client that has ended its side of the connection gets its reply`()
+  @Test(.timeLimit(.usual)) func `a client that has ended its side of the connection gets its reply`()
     async throws
   {
     try await withServer { server in
@@ -112,7 +113,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `more attachments than a request may have are refused before they are sent`() async throws {
     try await withServer { server in
       let stubs = (0..<20_000).map { "\"a\($0)\":{\"follows\":true,\"length\":1}" }.joined(separator: ",")

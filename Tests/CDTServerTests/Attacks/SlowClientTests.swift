@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 @Suite struct SlowClientTests {
   private static let host = "Host: localhost\r\n"
 
-  @Test(.timeLimit(.minutes(10))) func `a body that arrives too slowly is given up`() async throws {
+  @Test(.timeLimit(.usual)) func `a body that arrives too slowly is given up`() async throws {
     try await withServer({ $0.limits.idleTime = .seconds(1) }) { server in
       let port = server.port
       let reply = try await RawConnection.waiting {
@@ -24,7 +25,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a client that does not read its reply is given up`() async throws {
+  @Test(.timeLimit(.usual)) func `a client that does not read its reply is given up`() async throws {
     try await withServer({
       $0.limits.idleTime = .seconds(1)
       $0.limits.connections = 1
@@ -50,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a client that reads slowly gets a long reply`() async throws {
+  @Test(.timeLimit(.usual)) func `a client that reads slowly gets a long reply`() async throws {
     // All of it takes longer than the idle time, and each part less, also on a busy machine.
     try await withServer({ $0.limits.idleTime = .seconds(5) }) { server in
       // More than the buffers of both ends, in one part.
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.usual))
   func `a client that sends too much, and reads only then, is told so`() async throws {
     try await withServer({ $0.limits.requestLength = 8 << 20 }) { server in
       let port = server.port
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: ["close", "Close", "TE, CLOSE"])
+  @Test(.timeLimit(.usual), arguments: ["close", "Close", "TE, CLOSE"])
   func `a connection is closed after a reply if its client wants that`(field: String) async throws {
     try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in
       let reply = try await RawConnection.exchange(
@@ -131,7 +132,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a client that waits before it sends its body is told to go on`()
+  @Test(.timeLimit(.usual)) func `a client that waits before it sends its body is told to go on`()
     async throws
   {
     try await withServer { server in

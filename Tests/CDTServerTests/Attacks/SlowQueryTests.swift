@@ -1,6 +1,7 @@
 import CDTJSON
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
       + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)"
   }
 
-  @Test(.timeLimit(.minutes(10))) func `other reads don't wait for long queries, however many there are`()
+  @Test(.timeLimit(.usual)) func `other reads don't wait for long queries, however many there are`()
     async throws
   {
     try await Self.withLongQueries { server, query in
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
+  @Test(.timeLimit(.usual), arguments: [false, true])
   func `a query whose client is gone ends`(resets: Bool) async throws {
     try await Self.withLongQueries { server, query in
       let (port, request) = (server.port, Self.request(query))
@@ -59,7 +60,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a feed whose filter accepts nothing ends, and can be continued`()
+  @Test(.timeLimit(.usual)) func `a feed whose filter accepts nothing ends, and can be continued`()
     async throws
   {
     try await Self.withLongQueries(limit: .milliseconds(1)) { server, query in
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a query that takes longer than the server allows is refused`()
+  @Test(.timeLimit(.usual)) func `a query that takes longer than the server allows is refused`()
     async throws
   {
     try await withServer({ $0.limits.queryTime = .zero }) { server in

@@ -11,7 +11,7 @@ import Testing
 @testable import cdtquery
 
 /// The log of a server.
-@Suite(.timeLimit(.minutes(10))) struct LogTests {
+@Suite(.timeLimit(.usual)) struct LogTests {
   /// Keeps what is logged.
   final class Recorder: LogHandler, Sendable {
     struct Entry: Sendable {

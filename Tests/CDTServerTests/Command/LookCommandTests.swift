@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `cdtquery look`, up to the address; `Tests/Page` uses the page.
-@Suite(.timeLimit(.minutes(5))) struct LookCommandTests {
+@Suite(.timeLimit(.usual)) struct LookCommandTests {
   let directory: ServerDirectory
 
   init() throws {

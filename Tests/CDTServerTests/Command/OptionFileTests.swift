@@ -1,9 +1,10 @@
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
 /// A file of the options of a server: `cdtquery serve --config`.
-@Suite(.timeLimit(.minutes(10))) struct OptionFileTests {
+@Suite(.timeLimit(.usual)) struct OptionFileTests {
   let directory: ServerDirectory
 
   init() throws {

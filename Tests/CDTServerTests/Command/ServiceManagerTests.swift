@@ -1,9 +1,10 @@
+import CDTTestSupport
 import Foundation
 import Glibc
 import Testing
 
 /// What a server tells systemd.
-@Suite(.timeLimit(.minutes(10))) struct ServiceManagerTests {
+@Suite(.timeLimit(.usual)) struct ServiceManagerTests {
   /// The socket of a service manager.
   private final class NotifySocket: Sendable {
     private let socket: Int32

@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a compaction cuts histories to a limit that was lowered`()
+  @Test(.timeLimit(.usual)) func `a compaction cuts histories to a limit that was lowered`()
     async throws
   {
     try await withServer { server in
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `settings that another server changes apply`() async throws {
+  @Test(.timeLimit(.usual)) func `settings that another server changes apply`() async throws {
     try await withServer { server in
       #expect(try await server.get("/db/_revs_limit").json == 1000)
       try await withServer(of: try DatastoreManager(directory: server.manager.directory)) { other in

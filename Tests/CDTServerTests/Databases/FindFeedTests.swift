@@ -1,11 +1,12 @@
 import CDTDatastore
 import CDTJSON
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
 /// `_find` with a feed.
-@Suite(.timeLimit(.minutes(30))) struct FindFeedTests {
+@Suite(.timeLimit(.usual)) struct FindFeedTests {
   private static func events(_ text: String) -> [JSONValue] {
     text.split(separator: "\n").compactMap { line in
       let json = line.hasPrefix("data: ") ? line.dropFirst(6) : line

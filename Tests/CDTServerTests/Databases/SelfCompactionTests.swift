@@ -1,10 +1,11 @@
 import CDTJSON
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Testing
 
 /// The compaction that a server does by itself.
-@Suite(.timeLimit(.minutes(5))) struct SelfCompactionTests {
+@Suite(.timeLimit(.usual)) struct SelfCompactionTests {
   /// Runs `body` with a database whose document was changed often, and most of whose bytes are those of earlier revisions.
   private static func withChangedDocument(
     _ configure: @escaping (inout ServerConfiguration) -> Void,

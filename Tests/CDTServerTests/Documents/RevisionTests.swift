@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTServerTestSupport
+import CDTTestSupport
 import Testing
 
 /// Revision trees over HTTP: what replicators write and read.
@@ -321,7 +322,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a document takes any number of conflicts`() async throws {
+  @Test(.timeLimit(.usual)) func `a document takes any number of conflicts`() async throws {
     try await withServer { server in
       _ = try await server.put("/db")
       let documents = (0..<20_000).map { number -> JSONValue in

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 import CDTServerTestSupport
+import CDTTestSupport
 import CoreMetrics
 import Foundation
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @testable import CDTServer
 
 /// What a server tells its operator: `_metrics`, `_up`, and what CouchDB has of a node.
-@Suite(.timeLimit(.minutes(10))) struct MetricsTests {
+@Suite(.timeLimit(.usual)) struct MetricsTests {
   private func lines(_ server: RunningServer, _ path: String = "/_metrics") async throws -> [Substring] {
     let reply = try await server.get(path)
     #expect(reply.status == 200)

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Replications that a server runs itself: `_replicate` and the documents of `_replicator`.
-@Suite(.timeLimit(.minutes(10))) struct ReplicateTests {
+@Suite(.timeLimit(.usual)) struct ReplicateTests {
   /// Runs `body` with two servers, each with an empty database `db`.
   private static func withServers(
     _ configure: (inout ServerConfiguration) throws -> Void = { _ in },

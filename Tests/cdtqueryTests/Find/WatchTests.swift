@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `cdtquery find --watch`.
-@Suite(.timeLimit(.minutes(30))) struct WatchTests {
+@Suite(.timeLimit(.usual)) struct WatchTests {
   private func watch(
     _ space: Workspace, _ options: [String]
   ) throws -> (program: SpawnedProcess, output: Int32, errors: Int32) {
