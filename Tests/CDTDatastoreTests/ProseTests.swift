@@ -15,6 +15,21 @@ import Testing
     "whoever", "anew",
   ]
 
+  /// Names for which the field has a word: completeUpTo, stale rows, overflow, requested, actual and estimated, suggested, left
+  /// the filter, reported, shouldContinue, maximum….
+  private static var names: Regex<(Substring, Substring)> {
+    /\b(floor\(of|isApart|hasApart|strays|isAsked|AskedField|wishe[ds]\w*|WishedIndex|isDeparted|isTold|goesOn|most[A-Z]\w*)\b/
+  }
+
+  @Test(arguments: [("Sources", ".swift"), ("Sources", ".js"), ("docs", ".md")])
+  func `names are words of the field`(_ directory: String, _ ending: String) throws {
+    for (path, lines) in try files(in: directory, ending: ending) {
+      for (number, line) in lines.enumerated() where line.contains(Self.names) {
+        Issue.record("\(path):\(number + 1): \(line)")
+      }
+    }
+  }
+
   @Test(arguments: ["Sources", "Benchmarks/Sources", "Examples/Sources", "Tests/Support"])
   func `doc comments begin with a noun or a verb`(_ directory: String) throws {
     for (path, lines) in try files(in: directory, ending: ".swift") {

@@ -240,7 +240,7 @@ import Testing
   func `a batch that fails while the one before is ended leaves that one its checkpoint`() async throws {
     try await withServedStore { served in
       try Self.fill(served.remote, 200)
-      let asked = Mutex(0)
+      let requested = Mutex(0)
       let error = await Self.error {
         try await served.replicate(.pull) { replication in
           // Two requests of 50 documents.
@@ -249,9 +249,9 @@ import Testing
           database.interceptors = [
             HTTPInterceptor { request in
               if request.url.contains("_bulk_get") {
-                let number = asked.withLock { asked in
-                  asked += 1
-                  return asked
+                let number = requested.withLock { requested in
+                  requested += 1
+                  return requested
                 }
                 guard number == 4 else { return }
                 // The other request of the second batch has its reply.
@@ -259,7 +259,7 @@ import Testing
                 throw ReplicationError(.invalidReply, "the fourth one")
               }
               guard request.method == "PUT" else { return }
-              try await eventually("four were requested") { asked.withLock { $0 } >= 4 }
+              try await eventually("four were requested") { requested.withLock { $0 } >= 4 }
               try await Task.sleep(for: .milliseconds(200))
             }
           ]
@@ -338,7 +338,7 @@ import Testing
       try await source.ensureIndexed(["n"])
       let filter = ReplicationFilter.selector(["n": ["$lt": 3]])
       func replicate() async throws -> ReplicationResult.Counts {
-        let result = try await served.replicate(direction, filter: filter) { $0.pushesDeparted = true }
+        let result = try await served.replicate(direction, filter: filter) { $0.pushesLeftFilter = true }
         return direction == .pull ? result.pulled : result.pushed
       }
       #expect(try await replicate().revisionsWritten == 3)
@@ -355,7 +355,7 @@ import Testing
       try await source.write { _ = try $0.update(matching: ["_id": "other"], .set("secret", 1)) }
       try await target.write { try $0.createDocument(from: DocumentDraft(id: "other", body: [:])) }
       let counts = try await replicate()
-      #expect(counts.revisionsWritten == 2 && counts.departed == 2)
+      #expect(counts.revisionsWritten == 2 && counts.leftFilter == 2)
       #expect(try await target.document(withID: "other").body["secret"] == nil)
       try await target.write { try $0.deleteDocument(withID: "other") }
       #expect(try await target.read { try $0.allDocumentIDs() } == ["doc0", "doc2"])

@@ -122,14 +122,14 @@ import Testing
       let id = try #require(input.revisionID)
       return TransferredRevision(id: "doc", revision: id, content: .parsed(input), attachments: [])
     }
-    let asked = ["2-b", "2-c"].compactMap { RevisionID($0) }
-    var requested = RequestedRevisions([RevisionDifference(id: "doc", missing: asked)])
+    let missing = ["2-b", "2-c"].compactMap { RevisionID($0) }
+    var requested = RequestedRevisions([RevisionDifference(id: "doc", missing: missing)])
     for other in [try revision(2, "d", "a"), try revision(3, "e", "d"), try revision(1, "a")] {
       let isWanted = requested.take(other)
       #expect(!isWanted)
     }
     for (descendant, rest) in [
-      (try revision(3, "e", "b", "a"), [[asked[1]]]), (try revision(4, "f", "e"), []),
+      (try revision(3, "e", "b", "a"), [[missing[1]]]), (try revision(4, "f", "e"), []),
     ] as [(TransferredRevision, [[RevisionID]])] {
       let isWanted = requested.take(descendant)
       #expect(isWanted)

@@ -254,8 +254,7 @@ import Testing
     return (result, server.requests)
   }
 
-  @Test(.timeLimit(.usual)) func `a document for which a node had no time is sent again`() async throws
-  {
+  @Test(.timeLimit(.usual)) func `a document for which a node had no time is sent again`() async throws {
     let (result, requests) = try await Self.pushed {
       .init(
         status: 201, body: #"[{"id":"doc","rev":"1-c4103f122d27677c9db144cae1394a66","error":"timeout"}]"#)

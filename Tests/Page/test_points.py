@@ -384,16 +384,16 @@ class PointsOnWideScreen(PageTestCase):
         self.open("contacts", "query", selector='{"$or": [{"city": "Bergen"}, {"name": "Person 7"}], "age": {"$lt": 50}}')
         self.see("Results 1 to")
         self.press("Explain")
-        self.see("any of", 'index "by_city": city at one value', 'index "by_name"', "expected", "met 1 row, 1 document", "The matcher decided")
+        self.see("any of", 'index "by_city": city at one value', 'index "by_name"', "estimated", "actual 1 row, 1 document", "The matcher decided")
         self.check_view("a plan of two sources")
         self.open("planned", "query", selector='{"age": {"$lt": 3}}')
         self.see("No matching index found")
         self.press("Explain")
-        self.see("every document", "met 1,000 documents", "Indexes not used", "by_city", "An index on age would help.")
+        self.see("every document", "actual 1,000 documents", "Indexes not used", "by_city", "An index on age would help.")
         self.check_view("a plan")
         self.picture("plan", "#plan")
         self.press("Make this index")
-        self.see("Plan before and after the index", "Before", "After", "age in a range", "met 30 rows, 30 documents")
+        self.see("Plan before and after the index", "Before", "After", "age in a range", "actual 30 rows, 30 documents")
         self.assertEqual(len(self.all(".beside .plan")), 2)
         self.check_view("two plans")
         self.picture("plans", "#plan")
@@ -443,7 +443,7 @@ class PointsOnWideScreen(PageTestCase):
         self.open("planned", "groups", by="city")
         self.see("Berlin")
         self.press("Explain")
-        self.see("; 4 groups", 'index "by_city": all of it', "met 1,000 rows, 1,000 documents", "decided nothing; 1,000 documents match",
+        self.see("; 4 groups", 'index "by_city": all of it', "actual 1,000 rows, 1,000 documents", "decided nothing; 1,000 documents match",
                  "made from the index alone, in its order",
                  "1,000 index rows, 0 documents")
         self.assertEqual(self.run_script("return document.activeElement.textContent"), "Plan")

@@ -11,7 +11,7 @@ enum CatalogTarget {
   private static let directory = "\(FileManager.default.temporaryDirectory.path)/catalogs"
   private static let columns = [
     "state": ["store", "revision", "sequence", "session"],
-    "indexes": ["number", "name", "type", "fields", "settings", "watermark", "strays", "multiple"],
+    "indexes": ["number", "name", "type", "fields", "settings", "watermark", "stale_rows", "multiple"],
     "statistics": ["index_number", "sequence", "documents", "rows", "distinct_values", "sample"],
   ]
 

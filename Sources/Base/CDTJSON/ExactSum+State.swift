@@ -67,8 +67,8 @@ extension ExactSum {
   // MARK: Storing
 
   /// The maximum number of digits, and the places of them: those of squares are from -68 to 66.
-  private static let mostDigits = 192
-  private static let mostAddends: Int64 = 1 << 53
+  private static let maximumDigits = 192
+  private static let maximumAddends: Int64 = 1 << 53
 
   /// Appends the sum to bytes: its integers in groups of seven bits, and its digits with four bytes each. Equal sums of equally many
   /// numbers have equal bytes.
@@ -108,9 +108,9 @@ extension ExactSum {
       return nil
     }
     guard let count = integer(), let fractions = integer(), let whole = integer(), let first = integer(),
-      let length = integer(), abs(first.clamped) <= Self.mostDigits,
-      0...Self.mostDigits ~= length.clamped >> 1,
-      0...Self.mostAddends ~= count, 0...count ~= fractions
+      let length = integer(), abs(first.clamped) <= Self.maximumDigits,
+      0...Self.maximumDigits ~= length.clamped >> 1,
+      0...Self.maximumAddends ~= count, 0...count ~= fractions
     else { return nil }
     self.init()
     self.whole = whole

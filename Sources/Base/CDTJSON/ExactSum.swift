@@ -23,7 +23,7 @@ package struct ExactSum: Sendable {
   /// The number of addends.
   package internal(set) var count = 0
 
-  private static let mostPending = 1 << 30
+  private static let maximumPending = 1 << 30
 
   package init() {}
 
@@ -104,7 +104,7 @@ package struct ExactSum: Sendable {
       digits[start + 2] += parts.2
     }
     pending += 1
-    if pending == Self.mostPending { carry() }
+    if pending == Self.maximumPending { carry() }
   }
 
   /// Makes room for the digits at these places.

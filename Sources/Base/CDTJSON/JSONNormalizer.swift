@@ -15,8 +15,8 @@ package struct JSONNormalizer {
   private var run = 0
   private var names = NameStack()
   /// The canonical text, once it differs from the text.
-  private var departed: [UInt8] = []
-  private var hasDeparted = false
+  private var rewritten: [UInt8] = []
+  private var isRewritten = false
   /// Memory for sorting an object's members.
   private var inOrder: [UInt8] = []
 
@@ -48,7 +48,7 @@ package struct JSONNormalizer {
   }
 
   /// The canonical text of the same members, see ``JSONCanonical``; only if ``makesCanonical``.
-  package var canonical: [UInt8] { hasDeparted ? departed : text }
+  package var canonical: [UInt8] { isRewritten ? rewritten : text }
 
   /// The top-level members that are not part of the body, see ``ReservedMember``.
   package var reserved: [(name: String, value: JSONValue)] {
@@ -135,7 +135,7 @@ package struct JSONNormalizer {
     takenOut.removeAll(keepingCapacity: true)
     reservedPlaces.removeAll(keepingCapacity: true)
     names.removeAll()
-    hasDeparted = false
+    isRewritten = false
     return try body(&self)
   }
 
@@ -163,7 +163,7 @@ package struct JSONNormalizer {
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
     text.append(contentsOf: bytes)
-    if hasDeparted { departed.append(contentsOf: bytes) }
+    if isRewritten { rewritten.append(contentsOf: bytes) }
   }
 
   /// The position in the text of an offset in the current run.
@@ -173,15 +173,15 @@ package struct JSONNormalizer {
   /// The position in the canonical text of an offset in the current run, until its object is sorted.
   @inline(__always)
   private func canonicalPlace(of offset: Int) -> Int {
-    (hasDeparted ? departed.count : text.count) + offset - run
+    (isRewritten ? rewritten.count : text.count) + offset - run
   }
 
   /// Starts a separate canonical text, which is the same up to here.
   private mutating func depart() {
-    guard !hasDeparted else { return }
-    hasDeparted = true
-    departed.removeAll(keepingCapacity: true)
-    departed.append(contentsOf: text)
+    guard !isRewritten else { return }
+    isRewritten = true
+    rewritten.removeAll(keepingCapacity: true)
+    rewritten.append(contentsOf: text)
   }
 
   /// Omits the white space that was skipped.
@@ -241,7 +241,7 @@ package struct JSONNormalizer {
     endRun(at: token.start)
     depart()
     text.append(contentsOf: scanner.bytes.slice(token.start, token.end))
-    departed.append(contentsOf: canonical.utf8)
+    rewritten.append(contentsOf: canonical.utf8)
     run = token.end
   }
 
@@ -336,14 +336,14 @@ package struct JSONNormalizer {
     names.removeLast(in: text)
     let comma = commaBefore ? 1 : 0
     text.removeLast(text.count - name.range.lowerBound + comma)
-    if hasDeparted { departed.removeLast(departed.count - name.canonicalStart + comma) }
+    if isRewritten { rewritten.removeLast(rewritten.count - name.canonicalStart + comma) }
   }
 
   /// Sorts the members of the object that ends here in the canonical text.
   private mutating func putInOrder() {
     endRun(at: scanner.position - 1)
     depart()
-    names.putInOrder(&departed, namedIn: text, by: &inOrder)
+    names.putInOrder(&rewritten, namedIn: text, by: &inOrder)
   }
 
   private static func string(_ spelled: ArraySlice<UInt8>) -> String {

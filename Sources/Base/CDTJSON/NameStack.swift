@@ -26,7 +26,7 @@ struct NameStack {
   /// The position of the innermost object's first name.
   private var start = 0
   /// The innermost object's names for lookup, once they are many.
-  private var many: Set<[UInt8]> = []
+  private var nameSet: Set<[UInt8]> = []
   /// Whether the innermost object's names are known to be in canonical order.
   private(set) var areInOrder = true
   /// Whether the first bytes of the innermost object's names determine their order as far as they differ.
@@ -38,7 +38,7 @@ struct NameStack {
   /// An object's names while a nested object is processed.
   struct Outer {
     fileprivate let start: Int
-    fileprivate let many: Set<[UInt8]>
+    fileprivate let nameSet: Set<[UInt8]>
     fileprivate let areInOrder: Bool
     fileprivate let arePlain: Bool
   }
@@ -47,7 +47,7 @@ struct NameStack {
   mutating func removeAll() {
     names.removeAll(keepingCapacity: true)
     start = 0
-    if !many.isEmpty { many = [] }
+    if !nameSet.isEmpty { nameSet = [] }
     areInOrder = true
     arePlain = true
   }
@@ -55,17 +55,17 @@ struct NameStack {
   mutating func enter() -> Outer {
     defer {
       start = names.count
-      if !many.isEmpty { many = [] }
+      if !nameSet.isEmpty { nameSet = [] }
       areInOrder = true
       arePlain = true
     }
-    return Outer(start: start, many: many, areInOrder: areInOrder, arePlain: arePlain)
+    return Outer(start: start, nameSet: nameSet, areInOrder: areInOrder, arePlain: arePlain)
   }
 
   mutating func leave(to outer: Outer) {
     names.removeLast(names.count - start)
     start = outer.start
-    many = outer.many
+    nameSet = outer.nameSet
     areInOrder = outer.areInOrder
     arePlain = outer.arePlain
   }
@@ -84,8 +84,8 @@ struct NameStack {
   /// Whether the innermost object does not have a name yet; all names are in the text.
   mutating func isNew(_ name: Name, in text: [UInt8]) -> Bool {
     guard names.count - start < Self.fewNames else {
-      if many.isEmpty { many = Set(names[start...].map { Array(text[$0.range]) }) }
-      return !many.contains(Array(text[name.range]))
+      if nameSet.isEmpty { nameSet = Set(names[start...].map { Array(text[$0.range]) }) }
+      return !nameSet.contains(Array(text[name.range]))
     }
     return !names[start...].contains { text[$0.range].elementsEqual(text[name.range]) }
   }
@@ -98,13 +98,13 @@ struct NameStack {
       areInOrder = arePlain && last.prefix < name.prefix
     }
     names.append(name)
-    if !many.isEmpty { many.insert(Array(text[name.range])) }
+    if !nameSet.isEmpty { nameSet.insert(Array(text[name.range])) }
   }
 
   /// Removes the last name, which is in the text.
   mutating func removeLast(in text: [UInt8]) {
     let name = names.removeLast()
-    if !many.isEmpty { many.remove(Array(text[name.range])) }
+    if !nameSet.isEmpty { nameSet.remove(Array(text[name.range])) }
   }
 
   // MARK: Canonical order

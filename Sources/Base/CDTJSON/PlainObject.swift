@@ -11,13 +11,13 @@ struct PlainObject {
   /// The bytes of its `_id`.
   let id: Range<Int>?
 
-  private static let mostNames = 128
-  private static let mostNamesOfObject = 64
+  private static let maximumNames = 128
+  private static let maximumNamesOfObject = 64
 
   /// - Returns: `nil` if there is no plain object at the offset.
   init?(_ bytes: JSONBytes, from start: Int) {
     var scan = (end: Self.failed, id: Range<Int>?.none)
-    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.mostNames) { names in
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.maximumNames) { names in
       var reader = Reader(bytes: bytes, names: names)
       scan.end = bytes[start] == UInt8(ascii: "{") ? reader.object(at: start, depth: 0) : Self.failed
       scan.id = reader.id
@@ -137,7 +137,7 @@ struct PlainObject {
 
     /// Whether a name differs from those of its object, which is added to them.
     private mutating func isNew(_ start: Int, _ end: Int, since first: Int) -> Bool {
-      guard used < names.count, used - first < mostNamesOfObject else { return false }
+      guard used < names.count, used - first < maximumNamesOfObject else { return false }
       let number = bytes.prefix(start, end) &+ UInt64(end - start) &* 0x9E37_79B9_7F4A_7C15
       for position in first..<used where names[position] == number { return false }
       names.initializeElement(at: used, to: number)

@@ -14,7 +14,7 @@ enum ElementAccess {
   /// - Parameters:
   ///   - path: The path of the array.
   ///   - conjunct: The position of the conjunct with the condition.
-  static func of(_ condition: ElementCondition, in path: FieldPath, _ conjunct: Int) -> [AskedField] {
+  static func of(_ condition: ElementCondition, in path: FieldPath, _ conjunct: Int) -> [FieldCondition] {
     let clause: Clause
     switch condition {
     case .fields(let inner), .operators(let inner): clause = inner
@@ -23,7 +23,7 @@ enum ElementAccess {
       switch member {
       case .value(let predicate):
         PredicateAccess.of(predicate).map {
-          AskedField(conjunct: conjunct, path: path, access: $0.asCandidates)
+          FieldCondition(conjunct: conjunct, path: path, access: $0.asCandidates)
         }
       case .field(let inner, let predicate): field(inner, predicate, in: path, conjunct)
       default: nil
@@ -33,11 +33,11 @@ enum ElementAccess {
 
   private static func field(
     _ inner: FieldPath, _ predicate: Predicate, in path: FieldPath, _ conjunct: Int
-  ) -> AskedField? {
+  ) -> FieldCondition? {
     // A position would select an element of the array itself, but in this selector it names a member of the elements.
     guard inner.segments.first?.position == nil else { return nil }
     return PredicateAccess.of(predicate).map {
-      AskedField(conjunct: conjunct, path: path.appending(inner), access: $0.asCandidates)
+      FieldCondition(conjunct: conjunct, path: path.appending(inner), access: $0.asCandidates)
     }
   }
 }

@@ -4,7 +4,7 @@ extension IndexAccess {
   ///
   /// - Returns: The access, and the conjuncts that it decides.
   static func of(
-    _ entry: IndexCatalog.Entry, for conditions: [AskedField]
+    _ entry: IndexCatalog.Entry, for conditions: [FieldCondition]
   ) -> (access: IndexAccess, decided: ConjunctSet) {
     var builder = Builder(entry, conditions)
     // The rows of a summary have arrays as they are, for which a condition on an element does not look.
@@ -22,14 +22,14 @@ extension IndexAccess {
   /// The maximum number of values in a field's filter.
   private static let largestFilter = 3_000
   /// The maximum number of combinations of values that are looked up.
-  private static let mostLookups = 10_000
+  private static let maximumLookups = 10_000
 
   private struct Builder {
     var access: IndexAccess
     var decided = ConjunctSet()
-    let conditions: [AskedField]
+    let conditions: [FieldCondition]
 
-    init(_ entry: IndexCatalog.Entry, _ conditions: [AskedField]) {
+    init(_ entry: IndexCatalog.Entry, _ conditions: [FieldCondition]) {
       access = IndexAccess(index: entry)
       self.conditions = conditions
     }
@@ -42,7 +42,7 @@ extension IndexAccess {
       for (number, field) in entry.definition.fields.enumerated() {
         guard let found = narrowest(field.fieldPath) else { return }
         if case .points(let keys) = found.access.access {
-          guard number == 0 || lookups * keys.count <= IndexAccess.mostLookups else { return }
+          guard number == 0 || lookups * keys.count <= IndexAccess.maximumLookups else { return }
           lookups *= keys.count
         }
         access.fields.append(found.access.access)
@@ -96,7 +96,7 @@ extension IndexAccess {
 
     /// Filters by the ids, which end each row's key.
     mutating func filterIDs() {
-      let ids = AskedIDs(conditions)
+      let ids = IDCondition(conditions)
       access.ids = ids.range
       decided.formUnion(ids.decided)
     }

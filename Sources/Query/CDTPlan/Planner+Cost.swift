@@ -49,6 +49,6 @@ extension Planner {
 
   /// The number of documents that a source lacks.
   private func unindexed(_ source: QueryPlan.Source) -> Double {
-    min(indexes.floor(of: source).map { Double(indexes.lastSequence - $0) } ?? 0, estimator.documents)
+    min(indexes.completeUpTo(of: source).map { Double(indexes.lastSequence - $0) } ?? 0, estimator.documents)
   }
 }

@@ -11,7 +11,7 @@ extension Planner {
 
   /// The index in whose order the results of a source come without a sort.
   private func indexWithoutSort(_ source: QueryPlan.Source) -> IndexCatalog.Entry? {
-    guard !query.hasOrder, !ids.isAsked, !conjuncts.isEmpty else { return nil }
+    guard !query.hasOrder, !ids.isRequested, !conjuncts.isEmpty else { return nil }
     guard let index = source.driver?.index, !index.isMultiple else { return nil }
     return index
   }
@@ -82,13 +82,13 @@ extension Planner {
   private func indexOrder(_ access: IndexAccess, _ wanted: [Term]) -> [OrderTerm]? {
     let terms = terms(of: access)
     // The id only breaks ties, so the direction of the index does not matter.
-    let asked = wanted.count > 1 && wanted.last?.path == nil ? wanted.dropLast() : wanted[...]
-    for first in 0...access.constantFields where first + asked.count <= terms.count {
+    let requested = wanted.count > 1 && wanted.last?.path == nil ? wanted.dropLast() : wanted[...]
+    for first in 0...access.constantFields where first + requested.count <= terms.count {
       // Several values of a field are looked up in turn, so they are in order only where the sort has that field.
-      guard access.fields.dropFirst(first + asked.count).allSatisfy(\.isContiguous) else { continue }
-      let part = terms[first..<first + asked.count]
-      guard zip(part, asked).allSatisfy({ $0.path == $1.path }) else { continue }
-      let reversals = zip(part, asked).map { $0.isDescending != $1.isDescending }
+      guard access.fields.dropFirst(first + requested.count).allSatisfy(\.isContiguous) else { continue }
+      let part = terms[first..<first + requested.count]
+      guard zip(part, requested).allSatisfy({ $0.path == $1.path }) else { continue }
+      let reversals = zip(part, requested).map { $0.isDescending != $1.isDescending }
       guard let reversed = reversals.first, reversals.allSatisfy({ $0 == reversed }) else { continue }
       return columns(of: access, for: wanted)
     }

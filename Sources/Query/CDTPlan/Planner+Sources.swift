@@ -68,7 +68,7 @@ extension Planner {
 
   /// An index, which holds every match, as a source for a conjunction.
   package func candidate(
-    _ entry: IndexCatalog.Entry, for conditions: [AskedField], of conjuncts: [Clause]
+    _ entry: IndexCatalog.Entry, for conditions: [FieldCondition], of conjuncts: [Clause]
   ) -> Candidate {
     var (access, decided) = IndexAccess.of(entry, for: conditions)
     if let filter = entry.definition.filter {
@@ -117,7 +117,7 @@ extension Planner {
     if let search = search(in: own) { return search }
     if let ids = documentIDs(in: own) { return ids }
     let conjuncts = own + beside
-    let conditions = AskedField.of(conjuncts)
+    let conditions = FieldCondition.of(conjuncts)
     return catalog.ordered.filter { holdsEveryMatch($0, of: conjuncts) }
       .map { candidate($0, for: conditions, of: conjuncts) }
       .filter { $0.source.driver?.narrows == true }

@@ -13,14 +13,14 @@ package struct Planner {
   package let query: ResolvedQuery
   package let indexes: IndexView
   package let conjuncts: [Clause]
-  package let conditions: [AskedField]
+  package let conditions: [FieldCondition]
   let text: TextProgram?
   /// The index that gives the selector's search its meaning.
   private let textIndex: IndexCatalog.Entry?
   let output: QueryOutput
   package let estimator: Estimator
   /// The conditions on `_id`.
-  let ids: AskedIDs
+  let ids: IDCondition
 
   /// The text index, if it is readable.
   var readableTextIndex: IndexCatalog.Entry? { indexes.isReadable ? textIndex : nil }
@@ -39,12 +39,12 @@ package struct Planner {
     self.indexes = indexes
     self.output = output
     conjuncts = query.selector.clause.conjuncts
-    conditions = AskedField.of(conjuncts)
+    conditions = FieldCondition.of(conjuncts)
     let clause = query.selector.clause
     textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
     text = try TextProgram.of(clause, textIndex?.definition, store: store)
     estimator = Estimator(indexes.catalog)
-    ids = AskedIDs(conjuncts, conditions)
+    ids = IDCondition(conjuncts, conditions)
   }
 
   /// The plan with the lowest cost.
@@ -133,19 +133,19 @@ package struct Planner {
     return QueryPlan(
       source: source, residual: .all(rest), clause: query.selector.clause, text: text,
       order: order, sort: sort, start: query.start, skip: query.skip, limit: query.limit,
-      isBackward: query.isBackward, floor: indexes.floor(of: source),
+      isBackward: query.isBackward, completeUpTo: indexes.completeUpTo(of: source),
       hidesDesignDocuments: query.hidesDesignDocuments, hidden: indexes.hidden, reason: reason)
   }
 }
 
 extension IndexView {
-  /// The lowest floor of the indexes that a source reads, if there are documents above it.
-  func floor(of source: QueryPlan.Source) -> Int64? {
-    var floor = lastSequence
+  /// The lowest sequence up to which the indexes are complete, that a source reads, if there are documents above it.
+  func completeUpTo(of source: QueryPlan.Source) -> Int64? {
+    var completeUpTo = lastSequence
     _ = source.readsIndex { entry in
-      floor = min(floor, self.floor(of: entry))
+      completeUpTo = min(completeUpTo, self.completeUpTo(of: entry))
       return false
     }
-    return floor < lastSequence ? floor : nil
+    return completeUpTo < lastSequence ? completeUpTo : nil
   }
 }

@@ -52,7 +52,7 @@ package struct QueryPlan: Sendable {
   /// Whether the page is returned in the opposite order.
   package let isBackward: Bool
   /// The sequence above which documents are missing from the source's indexes, if there are such documents.
-  package let floor: Int64?
+  package let completeUpTo: Int64?
   /// Whether design documents are left out.
   package let hidesDesignDocuments: Bool
   /// The documents that are left out.
@@ -282,5 +282,7 @@ extension FieldAccess {
 
 extension Bookmark {
   /// The key of the value of a field in an index with the collation of the order.
-  package func key(at position: Int) -> IndexKey { IndexKey(sort.compared(values[position], field: position)) }
+  package func key(at position: Int) -> IndexKey {
+    IndexKey(sort.compared(values[position], field: position))
+  }
 }

@@ -357,17 +357,17 @@ package final class Connection {
 
   /// Calls a closure periodically while statements run or wait for a lock. If it returns `false`, the statement fails
   /// with ``SQLiteError/isInterrupted``, or as busy. `nil` removes the closure.
-  package func setProgressCheck(_ goesOn: (() -> Bool)?) {
+  package func setProgressCheck(_ shouldContinue: (() -> Bool)?) {
     guard let handle else { return }
-    let check = goesOn.map { ProgressCheck(goesOn: $0) }
+    let check = shouldContinue.map { ProgressCheck(shouldContinue: $0) }
     progress = check
-    busyWait.goesOn = goesOn
+    busyWait.shouldContinue = shouldContinue
     guard let check else { return sqlite3_progress_handler(handle, 0, nil, nil) }
     sqlite3_progress_handler(
       handle, ProgressCheck.instructions,
       { context in
         guard let context else { return 0 }
-        return Unmanaged<ProgressCheck>.fromOpaque(context).takeUnretainedValue().goesOn() ? 0 : 1
+        return Unmanaged<ProgressCheck>.fromOpaque(context).takeUnretainedValue().shouldContinue() ? 0 : 1
       }, Unmanaged.passUnretained(check).toOpaque())
   }
 
@@ -380,7 +380,7 @@ package final class Connection {
 /// Waits for locks. It polls every half millisecond, to get locks that are free only for a millisecond or two.
 private final class BusyWait {
   var timeout: Duration
-  var goesOn: (() -> Bool)?
+  var shouldContinue: (() -> Bool)?
   /// The time at which all waits end, regardless of the timeout.
   var end: ContinuousClock.Instant?
   private var deadline = ContinuousClock.now
@@ -392,18 +392,18 @@ private final class BusyWait {
   /// - Returns: Whether to try again.
   func wait(attempts: Int32) -> Bool {
     if attempts == 0 { deadline = end ?? ContinuousClock.now + timeout }
-    guard ContinuousClock.now < deadline, goesOn?() != false else { return false }
+    guard ContinuousClock.now < deadline, shouldContinue?() != false else { return false }
     Sleep.microseconds(500)
     return true
   }
 }
 
 private final class ProgressCheck {
-  let goesOn: () -> Bool
+  let shouldContinue: () -> Bool
   /// The number of SQLite virtual machine instructions between two calls: some hundred rows.
   static let instructions: Int32 = 4_096
 
-  init(goesOn: @escaping () -> Bool) {
-    self.goesOn = goesOn
+  init(shouldContinue: @escaping () -> Bool) {
+    self.shouldContinue = shouldContinue
   }
 }

@@ -203,7 +203,7 @@ extension RetryPolicy {
       } catch let error as ReplicationError where error.isTransient && (afterSilence || !error.isSilence) {
         failures += 1
         guard failures < maximumAttempts else { throw error }
-        try await Task.sleep(for: pause(afterFailures: failures, asked: error.pause))
+        try await Task.sleep(for: pause(afterFailures: failures, requested: error.pause))
       }
     }
   }

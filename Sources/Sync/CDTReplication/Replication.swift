@@ -38,7 +38,7 @@ public struct Replication: Sendable {
   public var filter: ReplicationFilter?
   /// Whether a push with a selector or a closure also transfers the revision with which a document leaves it, if the target has an earlier
   /// one. Its body is one that the filter does not accept. A pull always transfers it.
-  public var pushesDeparted = false
+  public var pushesLeftFilter = false
   /// Whether the replication goes on with new changes until it is stopped.
   public var isContinuous = false
   /// Whether a database that does not exist is created at the server.

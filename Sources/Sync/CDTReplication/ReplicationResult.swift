@@ -17,7 +17,7 @@ public struct ReplicationResult: Sendable, Hashable {
     /// The revisions that were read from the source.
     public var revisionsRead = 0
     /// Those of documents that the filter no longer accepts, of which the target had an earlier revision.
-    public var departed = 0
+    public var leftFilter = 0
     /// The revisions that were written to the target.
     public var revisionsWritten = 0
     /// The attachments of those revisions whose content was sent.

@@ -13,9 +13,9 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The pause after a number of failures: between half of the full pause and all of it, so that clients that failed
   /// together don't return together.
-  package func pause(afterFailures failures: Int, asked: Duration?) -> Duration {
+  package func pause(afterFailures failures: Int, requested: Duration?) -> Duration {
     let full = min(longestPause, firstPause * (1 << min(failures - 1, 20)))
     let pause = full * Double.random(in: 0.5...1)
-    return max(pause, min(asked ?? .zero, .seconds(3_600)))
+    return max(pause, min(requested ?? .zero, .seconds(3_600)))
   }
 }

@@ -120,11 +120,11 @@ import Testing
   @Test func `missing revisions are those of which the tree has no trace`() throws {
     try withTemporaryDatastore { store in
       try store.insert("3-c", after: ["2-b", "1-a"])
-      let asked = try revisionIDs(["3-c", "3-d", "2-b", "1-a", "1-A", "9223372036854775807-a"])
+      let requested = try revisionIDs(["3-c", "3-d", "2-b", "1-a", "1-A", "9223372036854775807-a"])
       #expect(
-        try store.read { try $0.missingRevisions(of: "a", among: asked) }.map(\.description)
+        try store.read { try $0.missingRevisions(of: "a", among: requested) }.map(\.description)
           == ["3-d", "1-A", "9223372036854775807-a"])
-      #expect(try store.read { try $0.missingRevisions(of: "b", among: asked) } == asked)
+      #expect(try store.read { try $0.missingRevisions(of: "b", among: requested) } == requested)
       #expect(try store.read { try $0.missingRevisions(of: "a", among: []) } == [])
     }
   }

@@ -18,7 +18,7 @@ import Testing
     private let state = Mutex(State())
 
     var numbers: [Int] { state.withLock { $0.numbers } }
-    var mostAtOnce: Int { state.withLock { $0.most } }
+    var maximumAtOnce: Int { state.withLock { $0.most } }
 
     func run(_ number: Int) {
       state.withLock { state in
@@ -65,7 +65,7 @@ import Testing
     }
     try record.wait(for: 16_000)
     #expect(record.numbers.sorted() == Array(0..<16_000))
-    #expect(record.mostAtOnce <= 3)
+    #expect(record.maximumAtOnce <= 3)
   }
 
   @Test func `short work is taken by as many threads as there are processors`() throws {
@@ -75,7 +75,7 @@ import Testing
     }
     try record.wait(for: 16_000)
     #expect(record.numbers.sorted() == Array(0..<16_000))
-    #expect(record.mostAtOnce <= 2)
+    #expect(record.maximumAtOnce <= 2)
   }
 
   @Test func `work doesn't wait for threads that have long work`() throws {

@@ -250,7 +250,7 @@ import Testing
         try file.execute(
           """
           DELETE FROM entries_1 WHERE document > 2000;
-          UPDATE indexes SET watermark = \(watermark), strays = 1;
+          UPDATE indexes SET watermark = \(watermark), stale_rows = 1;
           UPDATE state SET revision = revision + 1
           """)
         let query = try Query(["age": 7], sort: ["age"], useIndex: "by_age")

@@ -67,11 +67,11 @@ import Testing
       testDescription: "a wrong absence", sql: "UPDATE entries_1 SET absent = absent + 1 WHERE id = 'doc-13'",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
-      testDescription: "a document that is no longer kept apart", sql: "DELETE FROM apart",
+      testDescription: "a document that is no longer kept apart", sql: "DELETE FROM overflow",
       finding: #"index: document "wide": the index "values" has no separate entry for it"#),
     Damage(
       testDescription: "a document that is kept apart without need",
-      sql: "INSERT INTO apart SELECT 1, document FROM entries_1 WHERE id = 'doc-13'",
+      sql: "INSERT INTO overflow SELECT 1, document FROM entries_1 WHERE id = 'doc-13'",
       finding: #"index: the index "values" has separate entries that it should not have"#),
     Damage(
       testDescription: "several rows that are not known of",

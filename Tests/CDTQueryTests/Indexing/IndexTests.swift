@@ -4,6 +4,7 @@ import CDTTestSupport
 import FoundationEssentials
 import Testing
 
+@testable import CDTIndex
 @testable import CDTQuery
 
 @Suite struct IndexTests {

@@ -52,9 +52,9 @@ import Testing
     #expect(number(json["results"]) == min(5, matched), "\(selector)")
     #expect(number(json["candidates"]) >= matched, "\(selector)")
     for part in parts(of: json["source"] ?? .null) {
-      let (rows, documents) = (number(part["met"]?["rows"]), number(part["met"]?["documents"]))
+      let (rows, documents) = (number(part["actual"]?["rows"]), number(part["actual"]?["documents"]))
       #expect(documents >= 0 && rows >= documents, "\(selector) \(part)")
-      #expect(number(part["expected"]?["rows"]) >= 0, "\(selector) \(part)")
+      #expect(number(part["estimated"]?["rows"]) >= 0, "\(selector) \(part)")
     }
   }
 

@@ -222,9 +222,9 @@ import Testing
       #expect(try find("c:x run") == ["1"])
       #expect(try find("b:x run") == [])
       #expect(try find("b:x 12:30 OR runs") == ["1"])
-      let apart = #expect(throws: QueryError.self) { try find("b:x OR c:x") }
+      let overflow = #expect(throws: QueryError.self) { try find("b:x OR c:x") }
       #expect(
-        apart?.description
+        overflow?.description
           == #"$text: no text index has all fields that the search names, "b", "c"; create one with them"#)
       for search in ["run", "a:runs", "12:30"] {
         let error = #expect(throws: QueryError.self, "\(search)") { try find(search) }

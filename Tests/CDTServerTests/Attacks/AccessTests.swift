@@ -114,9 +114,9 @@ import Testing
         #expect(reply.status == (other.hasPrefix("//") ? 302 : 400))
       }
       #expect(try await server.get("/_session").status == 200)
-      let asked = try await server.get("/_session?basic=true")
-      #expect(asked.status == 401)
-      #expect(asked.json == ["error": "unauthorized", "reason": "Please login."])
+      let requested = try await server.get("/_session?basic=true")
+      #expect(requested.status == 401)
+      #expect(requested.json == ["error": "unauthorized", "reason": "Please login."])
     }
   }
 

@@ -218,8 +218,8 @@ import Testing
       #expect(try await server.send("PUT", "/new/", body: []).status == 201)
       #expect(try await server.send("PUT", "/new/", body: []).status == 412)
       let start = try await Self.begin(server)
-      let asked: JSONValue = ["doc": ["2-b", "2-x"], "_design/d": ["1-a"]]
-      let difference = try await server.post("/db/_revs_diff", asked)
+      let requested: JSONValue = ["doc": ["2-b", "2-x"], "_design/d": ["1-a"]]
+      let difference = try await server.post("/db/_revs_diff", requested)
       #expect(difference.status == 200)
       #expect(difference.json == ["doc": ["missing": ["2-b", "2-x"]], "_design/d": ["missing": ["1-a"]]])
       #expect(try await server.post("/db/_revs_diff", [:]).json == [:])
@@ -239,7 +239,7 @@ import Testing
         ["_id": "_design/d", "_rev": "1-a", "_revisions": ["start": 1, "ids": ["a"]], "views": [:]])
       #expect(design.status == 201)
       #expect(design.json == ["ok": true, "id": "_design/d", "rev": "1-a"])
-      #expect(try await server.post("/db/_revs_diff", asked).json == [:])
+      #expect(try await server.post("/db/_revs_diff", requested).json == [:])
       try await Self.end(server, start: start)
     }
   }

@@ -66,7 +66,7 @@ import Testing
         _ = try await server.put("/db/\(id)", ["color": id == "other" ? "gray" : "red"])
       }
       let body: JSONValue = ["selector": ["color": "red"]]
-      let path = "/db/_changes?filter=_selector&departed=0"
+      let path = "/db/_changes?filter=_selector&left_filter=0"
       let first = try await server.post(path, body)
       #expect(Self.ids(first) == ["stays", "goes", "dies"])
       let since = first.json["last_seq"]?.stringValue ?? ""
@@ -80,16 +80,16 @@ import Testing
       let later = try await server.post("\(path)&since=\(since)", body)
       #expect(Self.ids(later) == ["goes", "dies"])
       let rows = first.json["results"]
-      #expect(later.json["results"]?[0]?["departed"] == [rows?[1]?["changes"]?[0]?["rev"] ?? .null])
-      #expect(later.json["results"]?[1]?["departed"] == [rows?[2]?["changes"]?[0]?["rev"] ?? .null])
+      #expect(later.json["results"]?[0]?["left_filter"] == [rows?[1]?["changes"]?[0]?["rev"] ?? .null])
+      #expect(later.json["results"]?[1]?["left_filter"] == [rows?[2]?["changes"]?[0]?["rev"] ?? .null])
       #expect(later.json["results"]?[1]?["deleted"] == true)
       #expect(Self.ids(try await server.post("/db/_changes?filter=_selector&since=\(since)", body)) == [])
       #expect(Self.ids(try await server.post(path, body)) == ["stays", "goes", "dies"])
       // A client that has nothing yet asks for those after the changes that there are.
       let end = later.json["last_seq"]?.stringValue ?? ""
-      let filling = try await server.post("/db/_changes?filter=_selector&departed=\(end)", body)
+      let filling = try await server.post("/db/_changes?filter=_selector&left_filter=\(end)", body)
       #expect(Self.ids(filling) == ["stays"])
-      #expect(try await server.post("/db/_changes?filter=_selector&departed=true", body).status == 400)
+      #expect(try await server.post("/db/_changes?filter=_selector&left_filter=true", body).status == 400)
     }
   }
 

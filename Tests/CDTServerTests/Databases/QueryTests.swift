@@ -309,9 +309,9 @@ import Testing
       #expect(Self.ids(try await server.post("/db/_find", .object(page))) == ["p4"])
       let conflicts: JSONObject = ["selector": ["_conflicts": ["$exists": true]]]
       #expect(Self.ids(try await server.post("/db/_find", .object(conflicts))).isEmpty)
-      var asked = conflicts
-      asked["conflicts"] = true
-      #expect(Self.ids(try await server.post("/db/_find", .object(asked))) == ["c"])
+      var requested = conflicts
+      requested["conflicts"] = true
+      #expect(Self.ids(try await server.post("/db/_find", .object(requested))) == ["c"])
       func fields(_ names: JSONValue, _ id: JSONValue) async throws -> JSONValue? {
         let query: JSONValue = ["selector": ["_id": id], "fields": names, "conflicts": true]
         return try await server.post("/db/_find", query).json["docs"]?[0]

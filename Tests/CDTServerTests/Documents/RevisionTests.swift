@@ -78,14 +78,14 @@ import Testing
   @Test func `a replicator learns what is missing`() async throws {
     try await withServer { server in
       try await Self.makeConflict(server)
-      let asked: JSONValue = ["doc": ["3-c", "4-z", "1-a"], "other": ["1-a"], "known": []]
+      let requested: JSONValue = ["doc": ["3-c", "4-z", "1-a"], "other": ["1-a"], "known": []]
       #expect(
-        try await server.post("/db/_revs_diff", asked).json == [
+        try await server.post("/db/_revs_diff", requested).json == [
           "doc": ["missing": ["4-z"], "possible_ancestors": ["3-c", "2-x", "2-d"]],
           "other": ["missing": ["1-a"]],
         ])
       #expect(
-        try await server.post("/db/_missing_revs", asked).json == [
+        try await server.post("/db/_missing_revs", requested).json == [
           "missing_revs": ["doc": ["4-z"], "other": ["1-a"]]
         ])
       #expect(try await server.post("/db/_revs_diff", ["doc": ["x"]]).status == 400)

@@ -127,20 +127,20 @@ import Testing
       #expect(scan["matched"] == 20)
       #expect(scan["results"] == 10)
       #expect(scan["candidates"] == 200)
-      #expect(scan["source"]?["met"] == ["rows": 200, "documents": 200])
-      #expect(scan["wished"] == [["age": "asc"]])
+      #expect(scan["source"]?["actual"] == ["rows": 200, "documents": 200])
+      #expect(scan["suggested"] == [["age": "asc"]])
       let store = try await server.manager.datastore(named: "db")
       try await store.ensureIndexed(["age"])
       let ranged = try await Self.measured(server, ["age": ["$lt": 10]])
       #expect(ranged["source"]?["index"] == "age")
-      #expect(ranged["source"]?["met"] == ["rows": 20, "documents": 20])
+      #expect(ranged["source"]?["actual"] == ["rows": 20, "documents": 20])
       #expect(ranged["candidates"] == 20)
-      #expect(ranged["wished"] == .null)
+      #expect(ranged["suggested"] == .null)
       let either = try await Self.measured(server, ["$or": [["age": 7], ["_id": "p1007"]]])
       #expect(either["source"]?["source"] == "any of")
       #expect(either["source"]?["parts"]?.arrayValue?.count == 2)
       // A document of both branches counts once.
-      #expect(either["source"]?["met"] == ["rows": 3, "documents": 2])
+      #expect(either["source"]?["actual"] == ["rows": 3, "documents": 2])
       #expect(either["candidates"] == 2)
       #expect(either["matched"] == 2)
     }
@@ -170,25 +170,25 @@ import Testing
     try await Self.withPeople { server in
       let scan = try await Self.measuredGroups(server, limit: 2)
       #expect(scan.groups == "from the documents")
-      #expect(scan.measured["source"]?["met"] == ["rows": 200, "documents": 200])
+      #expect(scan.measured["source"]?["actual"] == ["rows": 200, "documents": 200])
       // The limit is one of groups.
       #expect(scan.measured["results"] == 2)
       #expect(scan.measured["matched"] == 200)
       #expect(scan.measured["docs_examined"] == 200)
       #expect(scan.measured["keys_examined"] == 0)
-      #expect(scan.measured["wished"] == [["city": "asc"]])
+      #expect(scan.measured["suggested"] == [["city": "asc"]])
       let few = try await Self.measuredGroups(server, ["age": ["$lt": 10]])
       #expect(few.measured["matched"] == 20)
-      #expect(few.measured["wished"] == [["age": "asc"], ["city": "asc"]])
+      #expect(few.measured["suggested"] == [["age": "asc"], ["city": "asc"]])
 
       let store = try await server.manager.datastore(named: "db")
       try await store.ensureIndexed(["age", "city"], name: "both")
       let range = try await Self.measuredGroups(server, ["age": ["$lt": 10]])
       #expect(range.groups == "from the index alone")
-      #expect(range.measured["source"]?["met"] == ["rows": 20, "documents": 20])
+      #expect(range.measured["source"]?["actual"] == ["rows": 20, "documents": 20])
       #expect(range.measured["keys_examined"] == 20)
       #expect(range.measured["docs_examined"] == 0)
-      #expect(range.measured["wished"] == .null)
+      #expect(range.measured["suggested"] == .null)
       try await store.deleteIndex(named: "both")
       try await store.ensureIndexed(["city"])
       let ordered = try await Self.measuredGroups(server)
@@ -199,7 +199,7 @@ import Testing
       try await store.ensureSummarized(by: ["city"])
       let summary = try await Self.measuredGroups(server)
       #expect(summary.groups == "from the groups of the summary")
-      #expect(summary.measured["source"]?["met"] == ["rows": 4, "documents": 200])
+      #expect(summary.measured["source"]?["actual"] == ["rows": 4, "documents": 200])
       #expect(summary.measured["keys_examined"] == 4)
       #expect(summary.measured["matched"] == 200)
       let refused = try await server.post(
@@ -216,10 +216,10 @@ import Testing
       for group in groups {
         let query: JSONValue = ["selector": [:], "group": group, "execution_stats": true]
         let plan = try await server.post("/db/_explain", query).json["plan"]
-        #expect(plan?["measured"]?["wished"] == .null, "\(group)")
+        #expect(plan?["measured"]?["suggested"] == .null, "\(group)")
       }
       let pattern = try await Self.measuredGroups(server, ["name": ["$regex": "e$"]])
-      #expect(pattern.measured["wished"] == .null)
+      #expect(pattern.measured["suggested"] == .null)
     }
   }
 }

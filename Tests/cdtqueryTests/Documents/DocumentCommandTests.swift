@@ -190,9 +190,9 @@ import Testing
 
   @Test func `delete of matches asks, unless it is told`() throws {
     let space = try workspace()
-    let asked = try space.run("delete", "people/contacts", "--matching", "{}")
-    #expect(asked.status == 64)
-    #expect(asked.errors.contains("to delete 2 documents, add --yes"))
+    let requested = try space.run("delete", "people/contacts", "--matching", "{}")
+    #expect(requested.status == 64)
+    #expect(requested.errors.contains("to delete 2 documents, add --yes"))
     #expect(
       try space.run("delete", "people/contacts", "--matching", "{}", "--dry-run").output
         == "2 would be deleted\n")

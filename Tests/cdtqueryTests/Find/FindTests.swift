@@ -357,7 +357,7 @@ import Testing
     let data = try space.run("explain", "people/contacts", #"{"it's:desc": 1}"#, "--format", "json")
     let json = try JSONValue(parsing: data.output)
     #expect(json["source"] == "every document")
-    let command = try #require(json["wishedIndex"]?.stringValue)
+    let command = try #require(json["suggestedIndex"]?.stringValue)
     #expect(try space.shell(command).status == 0)
     let list = try JSONValue(parsing: try space.run("index", "list", "people/contacts").output)
     #expect(list["fields"] == ["it's:desc"])

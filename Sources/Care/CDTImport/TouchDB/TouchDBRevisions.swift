@@ -32,10 +32,10 @@ struct TouchDBRevisions {
 
   /// - Throws: ``TouchDBError`` if there are revisions without a document, which would be silently lost.
   func checkOwners() throws {
-    let strays = try file.read {
+    let orphans = try file.read {
       try $0.scalar("SELECT count(*) FROM revs WHERE doc_id NOT IN (SELECT doc_id FROM docs)")
     }
-    if strays > 0 { throw TouchDBError.damaged(file.path, "\(strays) revisions belong to no document") }
+    if orphans > 0 { throw TouchDBError.damaged(file.path, "\(orphans) revisions belong to no document") }
   }
 
   /// Calls `body` for each document, ordered by last change, as in a datastore's changes.

@@ -45,7 +45,7 @@ struct DescribeCommand: ParsableCommand {
     for line in neverExpiring { try Output.standard.line("\n\(line)") }
     for (number, proposal) in summary.proposedIndexes.enumerated() {
       if number == 0 { try Output.standard.line("\nindexes that may help:") }
-      try Output.standard.line(WishedIndex.command([SortField(proposal.field)], store: path))
+      try Output.standard.line(SuggestedIndex.command([SortField(proposal.field)], store: path))
       try Output.standard.line("  \(proposal.reason)")
     }
   }

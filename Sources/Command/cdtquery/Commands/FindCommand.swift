@@ -129,9 +129,9 @@ struct FindCommand: ParsableCommand {
       var answer = BatchAnswer()
       var query: Query?
       do {
-        let asked = try request.query()
-        query = asked
-        try database.results(for: asked).forEachJSON { answer.append($0) }
+        let requested = try request.query()
+        query = requested
+        try database.results(for: requested).forEachJSON { answer.append($0) }
       } catch {
         (answer, query) = (BatchAnswer(error), nil)
       }

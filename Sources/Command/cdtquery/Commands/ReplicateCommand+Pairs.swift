@@ -162,7 +162,7 @@
             Message.write("cdtquery: [\(pair.name)] \(text)")
             return error
           }
-          let pause = policy.pause(afterFailures: failures, asked: nil)
+          let pause = policy.pause(afterFailures: failures, requested: nil)
           logger.warning(
             "replication failed", metadata: ["error": "\(text)", "pause": .stringConvertible(pause.seconds)])
           last.state = .waiting(until: .now.addingTimeInterval(pause.seconds), reason: text)

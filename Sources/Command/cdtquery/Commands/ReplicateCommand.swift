@@ -56,7 +56,7 @@ struct ReplicateCommand: ParsableCommand {
     help:
       "With --selector, also send the revision with which a document leaves it to a target that has the document."
   )
-  var pushDeparted = false
+  var pushLeftFilter = false
   @Option(help: "Replicate only the documents whose ids are the lines of a file.") var ids: String?
   @Option(help: "The maximum number of requests at the same time.") var jobs = 4
   @OptionGroup var server: ServerOptions
@@ -72,7 +72,7 @@ struct ReplicateCommand: ParsableCommand {
       [source, selector, ids].contains { $0 != nil } || both || continuous || create || !server.isEmpty
     try refuse([
       "--jobs must be at least 1": jobs < 1,
-      "--push-departed needs --selector": pushDeparted && selector == nil,
+      "--push-left-filter needs --selector": pushLeftFilter && selector == nil,
       "use either --selector or --ids": selector != nil && ids != nil,
       "SOURCE and TARGET are missing; give them, or --config": config == nil && source == nil,
       "TARGET is missing": config == nil && target == nil,
@@ -190,7 +190,7 @@ struct ReplicateCommand: ParsableCommand {
       if both { replication.direction = .both }
       replication.isContinuous = continuous
       replication.createsDatabase = create
-      replication.pushesDeparted = pushDeparted
+      replication.pushesLeftFilter = pushLeftFilter
       replication.concurrentRequests = jobs
       replication.logger = logger
       return (replication, store, undo)

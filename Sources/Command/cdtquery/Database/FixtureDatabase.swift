@@ -69,15 +69,15 @@
       _ way: String, _ remote: RemoteDatastore, without ids: [JSONValue] = []
     ) async throws -> [[FixtureOutcome.Finding]] {
       let others = Clause.field(try FieldPath("_id"), .among(ids)).complement
-      func asked(_ query: Query) -> Query {
-        var asked = query
-        if !ids.isEmpty { asked.selector = QuerySelector(clause: .all([query.selector.clause, others])) }
-        return asked
+      func requested(_ query: Query) -> Query {
+        var requested = query
+        if !ids.isEmpty { requested.selector = QuerySelector(clause: .all([query.selector.clause, others])) }
+        return requested
       }
       return try await fixture.findings(way) {
-        try await remote.find(asked($0))
+        try await remote.find(requested($0))
       } count: {
-        try await remote.count(asked($0))
+        try await remote.count(requested($0))
       }
     }
 

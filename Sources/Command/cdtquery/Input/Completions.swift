@@ -21,8 +21,8 @@ enum Completions {
       && !word.unicodeScalars.contains(where: Terminal.controls)
   }
 
-  private static let mostDocuments = 1_000
-  private static let mostNames = 1_000
+  private static let maximumDocuments = 1_000
+  private static let maximumNames = 1_000
 
   // MARK: Stores and files
 
@@ -49,7 +49,8 @@ enum Completions {
 
   private static func names(in directory: String) -> [String] {
     Array(
-      ((try? Files.names(in: directory)) ?? []).filter { !$0.hasBytePrefix(".") }.sorted().prefix(mostNames))
+      ((try? Files.names(in: directory)) ?? []).filter { !$0.hasBytePrefix(".") }.sorted().prefix(
+        maximumNames))
   }
 
   private static func isStore(_ path: String) -> Bool {
@@ -62,7 +63,7 @@ enum Completions {
     guard let source = words.lazy.compactMap(DatabaseArgument.init(argument:)).first(where: hasDocuments),
       var query = try? Query([:])
     else { return [] }
-    query.limit = mostDocuments
+    query.limit = maximumDocuments
     var scan = FieldScan()
     switch source {
     case .store(let store): try? StoreDatabase(store: store).results(for: query).forEachJSON { scan.add($0) }

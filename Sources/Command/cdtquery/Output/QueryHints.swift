@@ -6,11 +6,11 @@ import CDTQuery
 /// of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they never have.
 struct QueryHints {
   /// The limits of the search for fields: documents, bytes and names.
-  private static let mostDocuments = 10_000
-  private static let mostBytes = 16 * 1024 * 1024
-  private static let mostNames = 1_000
+  private static let maximumDocuments = 10_000
+  private static let maximumBytes = 16 * 1024 * 1024
+  private static let maximumNames = 1_000
 
-  private static let mostPaths = 1_000
+  private static let maximumPaths = 1_000
 
   /// The fields whose numbers were summed, without there being any.
   var sums: [String] = []
@@ -58,7 +58,9 @@ struct QueryHints {
   /// Adds a field of the body, and returns whether it is one.
   @discardableResult private mutating func add(_ path: FieldPath) -> Bool {
     guard path.documentField == nil, path.text != "_attachments" else { return false }
-    if !known.contains(path), !missing.contains(path), known.count < Self.mostPaths { missing.append(path) }
+    if !known.contains(path), !missing.contains(path), known.count < Self.maximumPaths {
+      missing.append(path)
+    }
     return true
   }
 
@@ -115,7 +117,7 @@ struct QueryHints {
   private mutating func expect(
     _ types: Set<JSONType>, of path: FieldPath, value: JSONValue? = nil, isSum: Bool = false
   ) {
-    guard path.documentField == nil, !known.contains(path), known.count < Self.mostPaths else { return }
+    guard path.documentField == nil, !known.contains(path), known.count < Self.maximumPaths else { return }
     if let position = expected.firstIndex(where: { $0.path == path && $0.isSum == isSum }) {
       expected[position].types.formUnion(types)
       if expected[position].value != value { expected[position].value = nil }
@@ -171,7 +173,7 @@ struct QueryHints {
     _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
     var query = try Query([:])
-    query.limit = Self.mostDocuments
+    query.limit = Self.maximumDocuments
     var (documents, bytes) = (0, 0)
     var (missing, undecided) = (missing, expected)
     var names: Set<String> = []
@@ -185,15 +187,15 @@ struct QueryHints {
         missing.removeAll { Self.has($0, document) }
         for position in undecided.indices { undecided[position].add(document) }
         undecided.removeAll(where: \.isMet)
-        if missing.isEmpty && undecided.isEmpty || bytes > Self.mostBytes { throw Enough() }
+        if missing.isEmpty && undecided.isEmpty || bytes > Self.maximumBytes { throw Enough() }
         var members = document.members(at: 0)
-        while names.count < Self.mostNames, let member = members.next() {
+        while names.count < Self.maximumNames, let member = members.next() {
           names.insert(document.string(at: member.keyStart - 1))
         }
       }
     } catch is Enough {}
     guard documents > 0 else { return }
-    let isEach = documents < Self.mostDocuments && bytes <= Self.mostBytes
+    let isEach = documents < Self.maximumDocuments && bytes <= Self.maximumBytes
     let none = isEach ? "no document" : "none of the first \(documents) documents"
     for path in missing {
       messages.append("\(none) has the field \(Self.quoted(path.text))\(Self.remedy(path, names))")

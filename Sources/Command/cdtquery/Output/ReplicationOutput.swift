@@ -59,7 +59,7 @@
         "read": .int(Int64(counts.revisionsRead)), "written": .int(Int64(counts.revisionsWritten)),
         "attachments": .int(Int64(counts.attachments)),
         "bytes": .int(counts.bytes),
-        "retries": .int(Int64(counts.retries)), "departed": .int(Int64(counts.departed)),
+        "retries": .int(Int64(counts.retries)), "leftFilter": .int(Int64(counts.leftFilter)),
       ]
     }
   }

@@ -72,13 +72,15 @@ package final class ExpiredDocuments: DocumentHiding {
   ///
   /// - Parameters:
   ///   - deletes: Whether they are also removed from the datastore.
-  ///   - isAsked: Whether a caller waits for it, so that a pause after a failure is left out.
-  package func remove(deletes: Bool = true, isAsked: Bool = false, _ goesOn: () -> Bool = { true }) throws {
+  ///   - isRequested: Whether a caller waits for it, so that a pause after a failure is left out.
+  package func remove(
+    deletes: Bool = true, isRequested: Bool = false, _ shouldContinue: () -> Bool = { true }
+  ) throws {
     guard schedule.hasRules else { return }
-    if isAsked { schedule.pause(false) }
+    if isRequested { schedule.pause(false) }
     defer { if schedule.isPaused { schedule.wake(at: -.infinity) } }
     do {
-      schedule.wake(at: try remove(deletes: deletes, in: indexes.openStore(), goesOn))
+      schedule.wake(at: try remove(deletes: deletes, in: indexes.openStore(), shouldContinue))
     } catch {
       if deletes { schedule.pause(true) }
       throw error
@@ -86,10 +88,10 @@ package final class ExpiredDocuments: DocumentHiding {
   }
 
   /// - Returns: The time at which the next document expires, `-.infinity` if some are left.
-  private func remove(deletes: Bool, in store: Datastore, _ goesOn: () -> Bool) throws -> Double? {
+  private func remove(deletes: Bool, in store: Datastore, _ shouldContinue: () -> Bool) throws -> Double? {
     var count = Self.fewest
     var refused = Set<Int64>()
-    while goesOn() {
+    while shouldContinue() {
       let now = schedule.now
       func next() throws -> Double? { try rows(in: store) { try $0.next(after: now, schedule.time(of:)) } }
       try kept.current?.removeExpired(until: now, by: schedule.generation) { last in

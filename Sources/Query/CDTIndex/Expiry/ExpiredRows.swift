@@ -5,9 +5,9 @@ struct ExpiredRows {
   private let view: IndexView
   private let connection: Connection
 
-  /// The number of documents above the floor of an index from which on they are not looked at. There are as many only while an
+  /// The number of documents that an index lacks from which on they are not looked at. There are as many only while an
   /// index is built.
-  private static let mostUnindexed = 1_000
+  private static let maximumUnindexed = 1_000
 
   init(_ view: IndexView, on connection: Connection) {
     self.view = view
@@ -36,7 +36,7 @@ struct ExpiredRows {
           """)
         defer { rows.reset() }
         try rows.bind(time, at: 1)
-        try rows.bind(view.floor(of: entry), at: 2)
+        try rows.bind(view.completeUpTo(of: entry), at: 2)
         try rows.bind(Int64(limit), at: 3)
         try rows.bind(first, at: 4)
         while try rows.step() { found.append((rows.int64(0), rows.text(1))) }
@@ -67,23 +67,23 @@ struct ExpiredRows {
     return next
   }
 
-  /// Calls `body` with documents above the floor of an index.
+  /// Calls `body` with documents that an index lacks.
   ///
   /// - Returns: Whether these were all.
   private func forEachUnindexed(
     of entry: IndexCatalog.Entry, _ body: (Int64, DocumentBytes) -> Void
   ) throws -> Bool {
-    let floor = view.floor(of: entry)
-    guard floor < view.lastSequence else { return true }
+    let completeUpTo = view.completeUpTo(of: entry)
+    guard completeUpTo < view.lastSequence else { return true }
     let stored = try StoredDocuments(
-      "WHERE sequence > ?1 AND NOT deleted LIMIT \(Self.mostUnindexed + 1)", floor, on: connection)
+      "WHERE sequence > ?1 AND NOT deleted LIMIT \(Self.maximumUnindexed + 1)", completeUpTo, on: connection)
     defer { stored.reset() }
     var count = 0
     while try stored.next() {
       count += 1
       if let document = stored.document { body(stored.number, document) }
     }
-    return count <= Self.mostUnindexed
+    return count <= Self.maximumUnindexed
   }
 
   /// - Parameter schema: The name under which the connection has the index file.

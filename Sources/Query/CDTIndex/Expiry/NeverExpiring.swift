@@ -19,7 +19,7 @@ public struct NeverExpiring: Sendable, Hashable, CustomStringConvertible {
   /// The number of values that are numbers and look like milliseconds.
   public internal(set) var milliseconds = 0
 
-  static let mostExamples = 3
+  static let maximumExamples = 3
 
   /// As in `2 documents never expire by the index "expire_seen" as "seen" is not a date, such as "a" with 1577836800000: …`.
   public var description: String {
@@ -95,7 +95,7 @@ extension NeverExpiring {
     guard let place = rule.mistake(in: document) else { return }
     count += 1
     if document.body.kind(at: place) == .number { milliseconds += 1 }
-    guard documentIDs.count < Self.mostExamples else { return }
+    guard documentIDs.count < Self.maximumExamples else { return }
     documentIDs.append(String(decoding: document.id, as: UTF8.self))
     values.append(document.body.value(at: place))
   }

@@ -3,7 +3,7 @@ import CDTSQLite
 
 /// Builds the text index.
 extension IndexBuilder {
-  /// Adds documents: each replaces the row of its number, so there are no strays.
+  /// Adds documents: each replaces the row of its number, so there are no stale rows.
   ///
   /// - Returns: Whether to continue, with this index or others.
   func fillText(_ entry: IndexCatalog.Entry) throws -> Bool {

@@ -12,12 +12,12 @@ import CDTSQLite
 /// Documents are read in batches in the order of their sequences, without a lock. The rows of a batch are sorted and
 /// inserted in the order of the table, which visits each page once. This takes several transactions of some
 /// milliseconds each, and other writers can run between them. Only the last one raises the watermark. Until then the
-/// index has stray rows, of documents above its watermark, which queries ignore; `strays` in the catalog counts the
+/// index has stale rows, of documents above its watermark, which queries ignore; `staleRows` in the catalog counts the
 /// causes of such rows. If the builder is killed, they remain, and the next one starts with ``removeStrays(of:)``.
 final class IndexBuilder {
   private let store: Datastore
   let file: IndexConnection
-  private let goesOn: (IndexProgress) -> Bool
+  private let shouldContinue: (IndexProgress) -> Bool
   /// The memory for the rows of a batch. Each batch visits all pages of a large index, so few large ones are faster.
   private var rowMemory: MemoryShare
   /// The number of documents added, counted once for each index.
@@ -31,20 +31,20 @@ final class IndexBuilder {
   /// polls it every half millisecond.
   static let longestStep = Duration.milliseconds(6)
   static let pause: UInt32 = 700
-  /// The number of documents read between two calls of `goesOn`.
+  /// The number of documents read between two calls of `shouldContinue`.
   private static let interval = 1_000
   /// The number of documents from which on a build takes memory of idle readers.
-  private static let many = 50_000
+  private static let largeBuild = 50_000
   /// The maximum number of documents added by the transaction that completes the index.
-  private static let few = 200
+  private static let maximumLast = 200
 
   /// - Parameters:
   ///   - file: The index file, opened only for the build.
-  ///   - goesOn: Called with the progress; returns whether to continue.
-  init(_ store: Datastore, _ file: IndexConnection, goesOn: @escaping (IndexProgress) -> Bool) {
+  ///   - shouldContinue: Called with the progress; returns whether to continue.
+  init(_ store: Datastore, _ file: IndexConnection, shouldContinue: @escaping (IndexProgress) -> Bool) {
     self.store = store
     self.file = file
-    self.goesOn = goesOn
+    self.shouldContinue = shouldContinue
     rowMemory = store.memory.borrow(store.memory.indexShare)
   }
 
@@ -55,7 +55,7 @@ final class IndexBuilder {
     guard try isNeeded() else { return try reportProgress() }
     try file.writing { try noteMissedWrites() }
     total = try documentsAhead(only: name)
-    if total > Self.many {
+    if total > Self.largeBuild {
       store.closeIdleReaders()
       rowMemory = store.memory.borrow(3 * store.memory.indexShare)
     }
@@ -85,7 +85,7 @@ final class IndexBuilder {
   }
 
   private func work(on entry: IndexCatalog.Entry) throws -> Bool {
-    guard entry.strays > 0 else {
+    guard entry.staleRows > 0 else {
       return entry.definition.type == .text ? try fillText(entry) : try fill(entry)
     }
     try removeStrays(of: entry)
@@ -98,19 +98,19 @@ final class IndexBuilder {
       let (state, last) = (try file.state(), try file.lastSequence())
       return try state.sequence != last
         || file.catalog().entries.contains {
-          $0.watermark != nil || $0.strays > 0 || StatisticsTable.isDue($0, sequence: last)
+          $0.watermark != nil || $0.staleRows > 0 || StatisticsTable.isDue($0, sequence: last)
         }
     }
   }
 
   func reportProgress(ahead: Int = 0) throws -> Bool {
     try store.checkOpen()
-    return goesOn(IndexProgress(done: done + ahead, total: max(done + ahead, total)))
+    return shouldContinue(IndexProgress(done: done + ahead, total: max(done + ahead, total)))
   }
 
   private func nextEntry(only name: String?) throws -> IndexCatalog.Entry? {
     try file.catalog().entries.first { entry in
-      (entry.watermark != nil || entry.strays > 0)
+      (entry.watermark != nil || entry.staleRows > 0)
         && (name.map { entry.definition.name.hasSameBytes(as: $0) } ?? true)
     }
   }
@@ -134,16 +134,16 @@ final class IndexBuilder {
   ///
   /// - Parameters:
   ///   - watermark: The watermark that the builder last stored in the catalog.
-  ///   - strays: The builder's own number of strays.
+  ///   - staleRows: The builder's own number of stale rows.
   /// - Returns: `nil`, with nothing done, if the catalog differs: the index was emptied, or writes that missed the
-  ///   indexes have left strays. The build then starts again from the catalog.
+  ///   indexes have left stale rows. The build then starts again from the catalog.
   /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index was deleted.
   func step<R>(
-    _ entry: IndexCatalog.Entry, watermark: Int64, strays: Int64 = 0, _ body: () throws -> R
+    _ entry: IndexCatalog.Entry, watermark: Int64, staleRows: Int64 = 0, _ body: () throws -> R
   ) throws -> R? {
     try file.writing {
       try noteMissedWrites()
-      guard try isLeft(entry, watermark: watermark, strays: strays) else { return nil }
+      guard try isLeft(entry, watermark: watermark, staleRows: staleRows) else { return nil }
       let result = try body()
       try file.countRevision()
       return result
@@ -159,20 +159,20 @@ final class IndexBuilder {
   /// Whether the catalog still has the builder's values for an index.
   ///
   /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index was deleted.
-  func isLeft(_ entry: IndexCatalog.Entry, watermark: Int64, strays: Int64) throws -> Bool {
-    let statement = try connection.statement("SELECT watermark, strays FROM indexes WHERE number = ?1")
+  func isLeft(_ entry: IndexCatalog.Entry, watermark: Int64, staleRows: Int64) throws -> Bool {
+    let statement = try connection.statement("SELECT watermark, stale_rows FROM indexes WHERE number = ?1")
     defer { statement.reset() }
     try statement.bind(entry.number, at: 1)
     guard try statement.step() else { throw QueryError.indexGone(entry.definition.name) }
-    return !statement.isNull(0) && statement.int64(0) == watermark && statement.int64(1) == strays
+    return !statement.isNull(0) && statement.int64(0) == watermark && statement.int64(1) == staleRows
   }
 
   /// Stores an index's progress in the catalog, inside a step.
-  func set(watermark: Int64?, strays: Int64 = 0, of entry: IndexCatalog.Entry) throws(SQLiteError) {
+  func set(watermark: Int64?, staleRows: Int64 = 0, of entry: IndexCatalog.Entry) throws(SQLiteError) {
     let statement = try connection.statement(
-      "UPDATE indexes SET watermark = ?1, strays = ?2 WHERE number = ?3")
+      "UPDATE indexes SET watermark = ?1, stale_rows = ?2 WHERE number = ?3")
     if let watermark { try statement.bind(watermark, at: 1) }
-    try statement.bind(strays, at: 2)
+    try statement.bind(staleRows, at: 2)
     try statement.bind(entry.number, at: 3)
     try statement.run()
   }
@@ -182,7 +182,7 @@ final class IndexBuilder {
   /// The rows of a batch of documents.
   private struct Batch: ~Copyable {
     var rows: IndexRows
-    var apart: [Int64] = []
+    var overflow: [Int64] = []
     var shape = IndexRows.Shape()
     var documents = 0
     /// The sequence up to which the batch has every document.
@@ -197,19 +197,19 @@ final class IndexBuilder {
     var watermark = entry.watermark ?? 0
     while true {
       if try complete(table, from: watermark) { return true }
-      var goesOn = true
+      var shouldContinue = true
       var batch = Batch(rows: IndexRows(entry.definition, memory: rowMemory.bytes))
       try connection.transaction(.deferred) {
         try read(into: &batch, of: entry, after: watermark, atMost: nil) {
-          goesOn = try reportProgress(ahead: $0)
-          return goesOn
+          shouldContinue = try reportProgress(ahead: $0)
+          return shouldContinue
         }
       }
       batch.rows.sort()
       guard try insert(batch, into: table, from: watermark) else { return true }
       done += batch.documents
       watermark = batch.reached
-      guard try goesOn && reportProgress() else { return false }
+      guard try shouldContinue && reportProgress() else { return false }
     }
   }
 
@@ -217,10 +217,10 @@ final class IndexBuilder {
   ///
   /// - Parameters:
   ///   - limit: The maximum number of documents, or `nil` for no limit but memory.
-  ///   - goesOn: Called with the number of documents read; returns whether to continue.
+  ///   - shouldContinue: Called with the number of documents read; returns whether to continue.
   private func read(
     into batch: inout Batch, of entry: IndexCatalog.Entry, after watermark: Int64, atMost limit: Int?,
-    _ goesOn: (Int) throws -> Bool
+    _ shouldContinue: (Int) throws -> Bool
   ) throws {
     batch.newest = try file.lastSequence()
     batch.reached = batch.newest
@@ -231,14 +231,14 @@ final class IndexBuilder {
       if let document = stored.document {
         let shape = batch.rows.add(document, number: stored.number)
         if shape.isMultiple { batch.shape.isMultiple = true }
-        if shape.isApart {
-          batch.shape.isApart = true
-          batch.apart.append(stored.number)
+        if shape.overflows {
+          batch.shape.overflows = true
+          batch.overflow.append(stored.number)
         }
       }
       let isOver =
         try batch.documents == limit || batch.rows.isFull
-        || batch.documents % Self.interval == 0 && !goesOn(batch.documents)
+        || batch.documents % Self.interval == 0 && !shouldContinue(batch.documents)
       if isOver {
         batch.reached = stored.sequence
         return
@@ -260,15 +260,15 @@ final class IndexBuilder {
       let end = min(batch.rows.count, position + count)
       let isLast = end == batch.rows.count
       let start = ContinuousClock.now
-      let isDone: Void? = try step(entry, watermark: watermark, strays: own) {
+      let isDone: Void? = try step(entry, watermark: watermark, staleRows: own) {
         if position == 0 {
-          for number in batch.apart { try table.setApart(true, document: number) }
+          for number in batch.overflow { try table.setOverflow(true, document: number) }
           _ = try table.note(batch.shape)
         }
         try table.insert(batch.rows, position..<end)
         if isLast { try removeChanged(since: batch, from: table) }
         try table.writeGroups()
-        try set(watermark: isLast ? batch.reached : watermark, strays: isLast ? 0 : 1, of: entry)
+        try set(watermark: isLast ? batch.reached : watermark, staleRows: isLast ? 0 : 1, of: entry)
       }
       guard isDone != nil else { return false }
       own = 1
@@ -294,7 +294,9 @@ final class IndexBuilder {
     for position in 0..<batch.rows.count where changed.contains(batch.rows.number(at: position)) {
       try table.remove(batch.rows, at: position)
     }
-    for number in batch.apart where changed.contains(number) { try table.setApart(false, document: number) }
+    for number in batch.overflow where changed.contains(number) {
+      try table.setOverflow(false, document: number)
+    }
   }
 
   /// Adds the last few documents and marks the index as complete; from then on each write updates it.
@@ -302,17 +304,18 @@ final class IndexBuilder {
   /// - Returns: Whether that was possible; `false` if there are more than a few.
   private func complete(_ table: IndexTable, from watermark: Int64) throws -> Bool {
     let ahead = try connection.scalar(
-      "SELECT count(*) FROM (SELECT 1 FROM \(documents) WHERE sequence > \(watermark) LIMIT \(Self.few + 1))")
-    guard ahead <= Self.few else { return false }
+      "SELECT count(*) FROM (SELECT 1 FROM \(documents) WHERE sequence > \(watermark) LIMIT \(Self.maximumLast + 1))"
+    )
+    guard ahead <= Self.maximumLast else { return false }
     return try step(table.entry, watermark: watermark) {
       var batch = Batch(rows: IndexRows(table.entry.definition, memory: rowMemory.bytes))
-      try read(into: &batch, of: table.entry, after: watermark, atMost: Self.few + 1) { _ in true }
+      try read(into: &batch, of: table.entry, after: watermark, atMost: Self.maximumLast + 1) { _ in true }
       // The memory may be too small for them.
       guard batch.reached == batch.newest else { return false }
       batch.rows.sort()
       try table.insert(batch.rows, 0..<batch.rows.count)
       try table.writeGroups()
-      for number in batch.apart { try table.setApart(true, document: number) }
+      for number in batch.overflow { try table.setOverflow(true, document: number) }
       _ = try table.note(batch.shape)
       try set(watermark: nil, of: table.entry)
       done += batch.documents

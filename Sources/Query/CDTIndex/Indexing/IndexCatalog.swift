@@ -10,11 +10,11 @@ package struct IndexCatalog: Sendable {
     /// ``IndexState/sequence``.
     package let watermark: Int64?
     /// The number of causes for rows of documents above the watermark: see ``IndexBuilder``.
-    let strays: Int64
+    let staleRows: Int64
     /// Whether any document has, or had, more than one row.
     package let isMultiple: Bool
-    /// Whether documents with too many combinations are kept apart.
-    package let hasApart: Bool
+    /// Whether documents with too many combinations are in the overflow.
+    package let hasOverflow: Bool
     /// The statistics measured after the index was complete.
     package let statistics: IndexStatistics?
     /// The order of the documents if each has one row.
@@ -23,15 +23,15 @@ package struct IndexCatalog: Sendable {
     package let terms: [OrderTerm]?
 
     init(
-      number: Int64, definition: IndexDefinition, watermark: Int64?, strays: Int64 = 0,
-      isMultiple: Bool = false, hasApart: Bool = false, statistics: IndexStatistics? = nil
+      number: Int64, definition: IndexDefinition, watermark: Int64?, staleRows: Int64 = 0,
+      isMultiple: Bool = false, hasOverflow: Bool = false, statistics: IndexStatistics? = nil
     ) {
       self.number = number
       self.definition = definition
       self.watermark = watermark
-      self.strays = strays
+      self.staleRows = staleRows
       self.isMultiple = isMultiple
-      self.hasApart = hasApart
+      self.hasOverflow = hasOverflow
       self.statistics = statistics
       order = SortOrder(of: definition)
       let fields = order.fields.enumerated().map {
@@ -73,9 +73,9 @@ package struct IndexCatalog: Sendable {
     }
     guard texts.count > 1 else { return texts.first }
     // A name that is not a field of any index is a word.
-    let asked = search.fields.filter { field in texts.contains { $0.definition.searches(field) } }
-    let fitting = texts.filter { entry in asked.allSatisfy(entry.definition.searches) }
-    guard let first = fitting.first else { throw .noTextIndexWithFields(asked.map(\.text).sorted()) }
+    let requested = search.fields.filter { field in texts.contains { $0.definition.searches(field) } }
+    let fitting = texts.filter { entry in requested.allSatisfy(entry.definition.searches) }
+    guard let first = fitting.first else { throw .noTextIndexWithFields(requested.map(\.text).sorted()) }
     if fitting.count == 1 { return first }
     // A design document, which a replication may bring, does not change what the searches of an app mean.
     let own = fitting.filter { $0.definition.designDocument == nil }
@@ -114,7 +114,7 @@ package struct IndexCatalog: Sendable {
   package init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
     let statement = try connection.statement(
       """
-      SELECT number, name, type, fields, settings, options, watermark, strays, multiple, apart, \
+      SELECT number, name, type, fields, settings, options, watermark, stale_rows, multiple, overflow, \
       \(StatisticsTable.columns.map { "s.\($0)" }.joined(separator: ", "))
       FROM \(schema).indexes LEFT JOIN \(schema).statistics s ON s.index_number = number ORDER BY name
       """)
@@ -127,8 +127,8 @@ package struct IndexCatalog: Sendable {
       entries.append(
         Entry(
           number: number, definition: definition,
-          watermark: statement.isNull(6) ? nil : statement.int64(6), strays: statement.int64(7),
-          isMultiple: statement.int64(8) != 0, hasApart: statement.int64(9) != 0,
+          watermark: statement.isNull(6) ? nil : statement.int64(6), staleRows: statement.int64(7),
+          isMultiple: statement.int64(8) != 0, hasOverflow: statement.int64(9) != 0,
           statistics: measured.map(\.sequence) == statement.int64(10)
             ? measured : StatisticsTable.read(statement, from: 10)))
     }

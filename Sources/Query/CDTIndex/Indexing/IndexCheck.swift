@@ -5,24 +5,24 @@ import CDTSQLite
 /// Compares one index with the documents: the rows they yield, collected in a temporary table, with the rows of the
 /// index.
 ///
-/// Documents above the floor of the index are ignored, as it may have rows of them (``IndexBuilder``).
+/// Documents that the index may lack are ignored, as it may have rows of them (``IndexBuilder``).
 final class IndexCheck {
   let name: String
   private let entry: IndexCatalog.Entry
   private let connection: Connection
   /// The sequence up to which every document should be in the index.
-  private let floor: Int64
+  private let completeUpTo: Int64
   private let expected: String
   /// The columns of the index's table, the document's number first.
   private let columns: [String]
   private let insertion: IndexTable
   private var rows: IndexRows
-  /// The ids of documents that should be kept apart, by number.
-  private var apart: [Int64: String] = [:]
+  /// The ids of documents that should be in the overflow, by number.
+  private var overflow: [Int64: String] = [:]
   private var found: [IntegrityFinding] = []
   private var count = 0
 
-  private static let mostFindings = 10
+  private static let maximumFindings = 10
   /// The memory in bytes for rows before they are written.
   private static let batch = 1 << 20
 
@@ -31,7 +31,7 @@ final class IndexCheck {
     name = entry.definition.name
     self.entry = entry
     self.connection = connection
-    floor = entry.watermark ?? sequence
+    completeUpTo = entry.watermark ?? sequence
     expected = "temp.expected_\(entry.number)"
     columns = IndexFile.columns(entry)
     insertion = IndexTable(entry, on: connection, named: expected)
@@ -45,14 +45,14 @@ final class IndexCheck {
 
   /// Adds a document's rows.
   func take(_ document: DocumentBytes, number: Int64, sequence: Int64) throws {
-    guard sequence <= floor else { return }
+    guard sequence <= completeUpTo else { return }
     if entry.definition.type == .text {
       return try TextIndexTable.replace(number, document, entry.definition, in: expected, on: connection)
     }
     let shape = rows.add(document, number: number)
     let id = String(decoding: document.id, as: UTF8.self)
     if shape.isMultiple, !entry.isMultiple { add("is not marked as having several rows per document", id) }
-    if shape.isApart { apart[number] = id }
+    if shape.overflows { overflow[number] = id }
     if rows.size > Self.batch { try write() }
   }
 
@@ -71,11 +71,11 @@ final class IndexCheck {
     try compareApart()
     try compareGroups()
     try connection.execute("DROP TABLE \(expected)")
-    if count > Self.mostFindings {
+    if count > Self.maximumFindings {
       let text = JSONValue.string(name).text
       found.append(
         IntegrityFinding(
-          .index, "the index \(text) has \(count - Self.mostFindings) more wrong rows"))
+          .index, "the index \(text) has \(count - Self.maximumFindings) more wrong rows"))
     }
     return found
   }
@@ -94,13 +94,13 @@ final class IndexCheck {
 
   private func compareApart() throws {
     let statement = try connection.statement(
-      "SELECT document FROM main.apart WHERE index_number = \(entry.number) AND \(isHeld("document"))")
+      "SELECT document FROM main.overflow WHERE index_number = \(entry.number) AND \(isHeld("document"))")
     defer { statement.reset() }
     var isMore = false
     while try statement.step() {
-      if apart.removeValue(forKey: statement.int64(0)) == nil { isMore = true }
+      if overflow.removeValue(forKey: statement.int64(0)) == nil { isMore = true }
     }
-    for id in apart.values.sorted() { add("has no separate entry for it", id) }
+    for id in overflow.values.sorted() { add("has no separate entry for it", id) }
     if isMore { add("has separate entries that it should not have") }
   }
 
@@ -133,12 +133,12 @@ final class IndexCheck {
   }
 
   private func isHeld(_ number: String) -> String {
-    "\(number) NOT IN (SELECT number FROM \(IndexConnection.documents).documents WHERE sequence > \(floor))"
+    "\(number) NOT IN (SELECT number FROM \(IndexConnection.documents).documents WHERE sequence > \(completeUpTo))"
   }
 
   private func add(_ what: String, _ id: String? = nil) {
     count += 1
-    guard count <= Self.mostFindings else { return }
+    guard count <= Self.maximumFindings else { return }
     found.append(IntegrityFinding(.index, documentID: id, "the index \(JSONValue.string(name).text) \(what)"))
   }
 }

@@ -189,7 +189,7 @@ final class IndexConnection {
   private static func insert(_ definition: IndexDefinition, on connection: Connection) throws(SQLiteError) {
     let insert = try connection.statement(
       """
-      INSERT INTO indexes (name, type, fields, settings, options, watermark, strays, multiple, apart)
+      INSERT INTO indexes (name, type, fields, settings, options, watermark, stale_rows, multiple, overflow)
       VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, 0)
       """)
     try insert.bind(definition.name, at: 1)
@@ -211,7 +211,7 @@ final class IndexConnection {
       of: entry,
       """
       \(IndexFile.tableCreation(number: entry.number, entry.definition));
-      UPDATE indexes SET watermark = 0, strays = 0, multiple = 0, apart = 0 WHERE number = \(entry.number)
+      UPDATE indexes SET watermark = 0, stale_rows = 0, multiple = 0, overflow = 0 WHERE number = \(entry.number)
       """)
   }
 
@@ -224,7 +224,7 @@ final class IndexConnection {
       try connection.execute(
         """
         \(IndexFile.tableRemoval(entry));
-        DELETE FROM apart WHERE index_number = \(entry.number);
+        DELETE FROM overflow WHERE index_number = \(entry.number);
         DELETE FROM statistics WHERE index_number = \(entry.number);
         \(then)
         """)
@@ -234,7 +234,7 @@ final class IndexConnection {
   /// Records that documents were written without the indexes, by a process that was killed between the two commits or
   /// one that does not use indexes. Call it in a transaction with the write lock.
   ///
-  /// Index rows of documents that changed in these writes are now strays.
+  /// Index rows of documents that changed in these writes are now stale.
   ///
   /// - Parameter state: The state recorded in the file.
   /// - Parameter sequence: The newest committed sequence of the documents.
@@ -248,7 +248,7 @@ final class IndexConnection {
     try connection.execute(
       """
       UPDATE indexes SET watermark = \(state.sequence) WHERE watermark IS NULL;
-      UPDATE indexes SET strays = strays + \(haveChanged) WHERE type = '\(IndexType.json.rawValue)'
+      UPDATE indexes SET stale_rows = stale_rows + \(haveChanged) WHERE type = '\(IndexType.json.rawValue)'
       """)
     try setSequence(sequence, session: WriterSession.token(of: sequence, in: Self.documents, on: connection))
     try countRevision()

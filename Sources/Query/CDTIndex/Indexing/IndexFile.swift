@@ -10,7 +10,7 @@ package enum IndexFile {
   package static let name = "indexes.sqlite"
 
   /// The version of the schema, and of the tables of the collations; a file with another version is discarded and rebuilt.
-  package static let version = 9 * 100_000 + Collation.tables
+  package static let version = 10 * 100_000 + Collation.tables
 
   /// The schema name under which readers attach the file.
   package static let schema = "query"
@@ -46,11 +46,11 @@ package enum IndexFile {
       settings TEXT NOT NULL,
       options TEXT NOT NULL,
       watermark INTEGER,
-      strays INTEGER NOT NULL,
+      stale_rows INTEGER NOT NULL,
       multiple INTEGER NOT NULL,
-      apart INTEGER NOT NULL
+      overflow INTEGER NOT NULL
     );
-    CREATE TABLE IF NOT EXISTS apart (
+    CREATE TABLE IF NOT EXISTS overflow (
       index_number INTEGER NOT NULL,
       document INTEGER NOT NULL,
       PRIMARY KEY (index_number, document)

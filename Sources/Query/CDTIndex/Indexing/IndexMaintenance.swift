@@ -27,31 +27,33 @@ final class IndexMaintenance: Sendable {
   /// Builds the incomplete indexes, or the named one, on the calling thread. Only one build runs at a time across all
   /// processes; a second caller waits and then finds the work done.
   ///
-  /// - Parameter goesOn: Called with the progress; returns whether to continue. Completed work is kept.
+  /// - Parameter shouldContinue: Called with the progress; returns whether to continue. Completed work is kept.
   /// - Returns: Whether all is done.
   @discardableResult
-  func build(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool = { _ in true }) throws -> Bool {
-    let isDone = try indexes.worker.withoutFilling { try fill(only: name, goesOn) }
+  func build(only name: String?, _ shouldContinue: @escaping (IndexProgress) -> Bool = { _ in true }) throws
+    -> Bool
+  {
+    let isDone = try indexes.worker.withoutFilling { try fill(only: name, shouldContinue) }
     if isDone && name == nil {
-      try expired.remove(isAsked: true) { goesOn(IndexProgress(done: 0, total: 0)) }
+      try expired.remove(isRequested: true) { shouldContinue(IndexProgress(done: 0, total: 0)) }
     }
     if isDone && name != nil { indexes.worker.wake() }
     return isDone
   }
 
-  private func fill(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool) throws -> Bool {
+  private func fill(only name: String?, _ shouldContinue: @escaping (IndexProgress) -> Bool) throws -> Bool {
     if name == nil { try design.follow() }
     let start = IndexProgress(done: 0, total: 0)
     guard try recovery.mayBeNeeded else {
-      _ = goesOn(start)
+      _ = shouldContinue(start)
       return true
     }
     return try indexes.withFile { file, store in
       try store.checkOpen()
-      guard let lock = try IndexLock.whileBuilding(indexes.directory, waits: { goesOn(start) })
+      guard let lock = try IndexLock.whileBuilding(indexes.directory, waits: { shouldContinue(start) })
       else { return false }
       defer { _ = lock }
-      return try IndexBuilder(store, file, goesOn: goesOn).run(only: name)
+      return try IndexBuilder(store, file, shouldContinue: shouldContinue).run(only: name)
     }
   }
 

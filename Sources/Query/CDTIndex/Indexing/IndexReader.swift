@@ -13,7 +13,7 @@ final class IndexReader {
   private var isForgotten = false
   private var known: Known?
   /// The sequence of the indexes in the last snapshot, if behind the documents, and whether the worker was notified.
-  private var gap: (sequence: Int64, isTold: Bool)?
+  private var gap: (sequence: Int64, wasReported: Bool)?
 
   /// The state that was read from the index file.
   private struct Known {
@@ -191,7 +191,7 @@ final class IndexReader {
     let sequence = indexes.indexedSequence
     guard sequence < indexes.lastSequence else { return gap = nil }
     let isKnown = gap?.sequence == sequence
-    if isKnown, gap?.isTold == false { manager.worker.wake() }
+    if isKnown, gap?.wasReported == false { manager.worker.wake() }
     gap = (sequence, isKnown)
   }
 

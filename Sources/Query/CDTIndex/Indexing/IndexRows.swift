@@ -18,8 +18,8 @@ package struct IndexRows: ~Copyable {
     /// Whether an array was expanded, so that the document may have any number of rows.
     var isMultiple = false
     /// Whether there were more combinations than ``maximumCombinations``. Then no rows were added: the document is
-    /// kept apart from the index and always checked by the matcher.
-    var isApart = false
+    /// in the overflow of the index and always checked by the matcher.
+    var overflows = false
   }
 
   /// The two bits of a field in the `absent` column, for a field without a value.
@@ -183,7 +183,7 @@ package struct IndexRows: ~Copyable {
       ends.append(values.count)
       combinations *= values.count - start
       guard combinations <= Self.maximumCombinations else {
-        shape.isApart = true
+        shape.overflows = true
         return shape
       }
     }

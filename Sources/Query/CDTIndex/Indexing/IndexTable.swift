@@ -1,7 +1,7 @@
 import CDTJSON
 import CDTSQLite
 
-/// Writes the rows of one value index, and the documents kept apart from it.
+/// Writes the rows of one value index, and the documents in its overflow.
 struct IndexTable {
   let entry: IndexCatalog.Entry
   private let connection: Connection
@@ -49,12 +49,12 @@ struct IndexTable {
     try summary?.write()
   }
 
-  /// Adds or removes a document in the list of those kept apart.
-  func setApart(_ isApart: Bool, document: Int64) throws {
+  /// Adds or removes a document in the overflow.
+  func setOverflow(_ overflows: Bool, document: Int64) throws {
     let statement = try connection.statement(
-      isApart
-        ? "INSERT OR IGNORE INTO apart VALUES (?1, ?2)"
-        : "DELETE FROM apart WHERE index_number = ?1 AND document = ?2")
+      overflows
+        ? "INSERT OR IGNORE INTO overflow VALUES (?1, ?2)"
+        : "DELETE FROM overflow WHERE index_number = ?1 AND document = ?2")
     try statement.bind(entry.number, at: 1)
     try statement.bind(document, at: 2)
     try statement.run()
@@ -64,11 +64,11 @@ struct IndexTable {
   ///
   /// - Returns: Whether the catalog has changed.
   func note(_ shape: IndexRows.Shape) throws -> Bool {
-    guard shape.isMultiple && !entry.isMultiple || shape.isApart && !entry.hasApart else { return false }
+    guard shape.isMultiple && !entry.isMultiple || shape.overflows && !entry.hasOverflow else { return false }
     try connection.execute(
       """
       UPDATE indexes SET multiple = max(multiple, \(shape.isMultiple ? 1 : 0)),
-             apart = max(apart, \(shape.isApart ? 1 : 0))
+             overflow = max(overflow, \(shape.overflows ? 1 : 0))
        WHERE number = \(entry.number)
       """)
     return true

@@ -181,13 +181,15 @@ final class IndexUpdate {
     let (firstOld, firstNew) = (removals.count, insertions.count)
     let oldShape = old.map { removals.add($0, number: number) } ?? IndexRows.Shape()
     let newShape = new.map { insertions.add($0, number: number) } ?? IndexRows.Shape()
-    if oldShape.isApart != newShape.isApart { try table.setApart(newShape.isApart, document: number) }
+    if oldShape.overflows != newShape.overflows {
+      try table.setOverflow(newShape.overflows, document: number)
+    }
     if removals.endsEqually(from: firstOld, insertions, from: firstNew) {
       removals.removeLast(from: firstOld)
       insertions.removeLast(from: firstNew)
     }
     if newShape.isMultiple { shape.isMultiple = true }
-    if newShape.isApart { shape.isApart = true }
+    if newShape.overflows { shape.overflows = true }
   }
 
   private func takeText(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {

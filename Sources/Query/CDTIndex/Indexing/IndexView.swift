@@ -3,7 +3,7 @@ import CDTSQLite
 
 /// The indexes in a snapshot, and the sequences up to which they are complete.
 ///
-/// An index may lack the documents above a sequence, its floor: usually none, for a moment the documents of a write
+/// An index may lack the documents above a sequence: usually none, for a moment the documents of a write
 /// between its two commits, and more while the index is built or after a crash. For queries these documents are
 /// checked by the matcher, and index rows of them are ignored.
 package struct IndexView: Sendable {
@@ -18,7 +18,7 @@ package struct IndexView: Sendable {
   package var hidden = HiddenDocuments()
 
   /// The sequence up to which an index has every document.
-  package func floor(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }
+  package func completeUpTo(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }
 }
 
 /// A transaction's view of the indexes.
@@ -56,8 +56,8 @@ extension ReadTransaction {
   /// The number of sequences after the last one that every index has; 0 if the indexes are complete, or there are none.
   package func indexLag() throws -> Int64 {
     let view = try indexView(store.indexManager())
-    let floor = view.catalog.entries.map(view.floor).min() ?? view.lastSequence
-    return max(0, view.lastSequence - floor)
+    let completeUpTo = view.catalog.entries.map(view.completeUpTo).min() ?? view.lastSequence
+    return max(0, view.lastSequence - completeUpTo)
   }
 
   /// Ends the use of the indexes in this transaction.

@@ -113,23 +113,24 @@ struct UniqueKeySearch: ~Copyable {
     _ after: DocumentBytes, before: DocumentBytes?, number: Int64
   ) throws -> [[IndexKey]] {
     if let before, rows.haveSameValues(before, after) { return [] }
-    let (keys, isApart) = read(after, number: number)
-    guard let before, !keys.isEmpty || isApart else {
-      if isApart { throw tooManyKeys(of: after) }
+    let (keys, overflows) = read(after, number: number)
+    guard let before, !keys.isEmpty || overflows else {
+      if overflows { throw tooManyKeys(of: after) }
       return keys
     }
     let known = read(before, number: number)
-    if isApart, !known.isApart { throw tooManyKeys(of: after) }
+    if overflows, !known.overflows { throw tooManyKeys(of: after) }
     return known.keys.isEmpty
       ? keys : Set(keys).subtracting(known.keys).sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  private mutating func read(_ document: DocumentBytes, number: Int64) -> (keys: [[IndexKey]], isApart: Bool)
-  {
+  private mutating func read(_ document: DocumentBytes, number: Int64) -> (
+    keys: [[IndexKey]], overflows: Bool
+  ) {
     rows.removeAll()
     let shape = rows.add(document, number: number)
     let count = rows.count
-    return (rows.withBinding { binding in (0..<count).compactMap { binding.keys(of: $0) } }, shape.isApart)
+    return (rows.withBinding { binding in (0..<count).compactMap { binding.keys(of: $0) } }, shape.overflows)
   }
 
   private func tooManyKeys(of document: DocumentBytes) -> UniqueViolation {

@@ -6,14 +6,14 @@ struct UniqueListing {
   private let entry: IndexCatalog.Entry
   private let file: IndexConnection
   /// The sequence up to which the index has every document.
-  private let floor: Int64
+  private let completeUpTo: Int64
 
   private static let documents = "\(IndexConnection.documents).documents"
 
   init(_ entry: IndexCatalog.Entry, _ state: IndexState, in file: IndexConnection) {
     self.entry = entry
     self.file = file
-    floor = entry.watermark ?? state.sequence
+    completeUpTo = entry.watermark ?? state.sequence
   }
 
   func violations() throws -> [UniqueViolation] {
@@ -31,21 +31,21 @@ struct UniqueListing {
     try connection.execute(
       "DROP TABLE IF EXISTS \(table); \(IndexFile.creation(ofTable: table, entry.definition))")
     var rows = IndexRows(entry.definition)
-    var apart: [String] = []
+    var overflow: [String] = []
     let stored = try StoredDocuments(
-      "WHERE sequence > ?1 OR number IN (SELECT document FROM main.apart WHERE index_number = ?2)",
-      floor, entry.number, in: IndexConnection.documents, on: connection)
+      "WHERE sequence > ?1 OR number IN (SELECT document FROM main.overflow WHERE index_number = ?2)",
+      completeUpTo, entry.number, in: IndexConnection.documents, on: connection)
     defer { stored.reset() }
     let insertion = IndexTable(entry, on: connection, named: table)
     while try stored.next() {
       guard let document = stored.document else { continue }
       rows.removeAll()
       let shape = rows.add(document, number: stored.number)
-      if shape.isApart { apart.append(String(decoding: document.id, as: UTF8.self)) }
+      if shape.overflows { overflow.append(String(decoding: document.id, as: UTF8.self)) }
       rows.sort()
       try insertion.insert(rows, 0..<rows.count)
     }
-    return apart.sorted { $0.precedesInBytes($1) }.map {
+    return overflow.sorted { $0.precedesInBytes($1) }.map {
       UniqueViolation(index: entry.definition.name, key: [], documentIDs: [$0])
     }
   }
@@ -63,7 +63,7 @@ struct UniqueListing {
       ORDER BY \(columns), id
       """)
     defer { rows.reset() }
-    try rows.bind(floor, at: 1)
+    try rows.bind(completeUpTo, at: 1)
     var found: [UniqueViolation] = []
     var key: [IndexKey] = []
     var holders: [(id: String, number: Int64)] = []

@@ -39,11 +39,12 @@ extension UniqueViolation: CustomStringConvertible {
         + "shorten its arrays"
       return text.boundedMessage
     }
-    let shown = ids.prefix(Self.mostShown).joined(separator: ", ") + (ids.count > Self.mostShown ? ", …" : "")
+    let shown =
+      ids.prefix(Self.maximumShown).joined(separator: ", ") + (ids.count > Self.maximumShown ? ", …" : "")
     return
       "the documents \(shown) have the same key \(JSONValue.array(key).text) in the unique index \(name); change one of them"
       .boundedMessage
   }
 
-  private static let mostShown = 10
+  private static let maximumShown = 10
 }

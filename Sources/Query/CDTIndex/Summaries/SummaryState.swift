@@ -40,7 +40,7 @@ package struct SummaryState: Sendable {
 
   // MARK: Storing
 
-  private static let mostDocuments: Int64 = 1 << 53
+  private static let maximumDocuments: Int64 = 1 << 53
 
   /// The sums as stored. Equal states have equal bytes.
   var bytes: [UInt8] {
@@ -64,7 +64,7 @@ package struct SummaryState: Sendable {
       }
       sums[slot] = Sums(numbers: numbers, squares: squares)
     }
-    guard 0...Self.mostDocuments ~= documents, offset == bytes.count else { throw .invalidGroup }
+    guard 0...Self.maximumDocuments ~= documents, offset == bytes.count else { throw .invalidGroup }
     self.documents = Int(documents)
   }
 }

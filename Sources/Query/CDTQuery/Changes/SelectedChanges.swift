@@ -34,11 +34,11 @@ package struct SelectedChanges: Sendable {
 
     /// Whether finding so many documents is less. Of every request with a limit, each finds all of them again.
     func exceeds(_ matches: Double) -> Bool {
-      matches < min(changes / 2, Self.mostMatches)
+      matches < min(changes / 2, Self.maximumMatches)
         && limit.map { matches * matches < Double($0) * changes } ?? true
     }
 
-    private static let mostMatches = 1_000_000.0
+    private static let maximumMatches = 1_000_000.0
   }
 
   /// The next of the changes after a sequence, and the sequence after which the next ones begin. Changes of documents that have changed

@@ -10,7 +10,7 @@ struct DistinctCounter {
   private var registers: [UInt8] = []
 
   private static let places = 1_024
-  private static let few = 500
+  private static let maximumExact = 500
   private static let groups = 2_048
   private static let groupBits = UInt64(11)
 
@@ -33,7 +33,7 @@ struct DistinctCounter {
     }
     table[place] = hash
     known += 1
-    if known > Self.few {
+    if known > Self.maximumExact {
       registers = [UInt8](repeating: 0, count: Self.groups)
       for hash in table where hash != 0 { register(hash) }
       table = []

@@ -155,7 +155,7 @@ private final class FieldNode {
   private var distinct = DistinctCounter()
   private var examples: [JSONValue] = []
 
-  private static let mostExamples = 3
+  private static let maximumExamples = 3
   private static let longestExample = 60
 
   init(name: [UInt8], path: String, queryPath: String, number: Int = 0) {
@@ -190,7 +190,7 @@ private final class FieldNode {
   }
 
   func add(_ hash: UInt64, _ bytes: JSONBytes, at start: Int) {
-    if distinct.insert(hash), examples.count < Self.mostExamples {
+    if distinct.insert(hash), examples.count < Self.maximumExamples {
       examples.append(Self.example(bytes, at: start))
     }
   }

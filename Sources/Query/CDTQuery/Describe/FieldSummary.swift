@@ -78,7 +78,7 @@ extension FieldSummary.Field {
 extension FieldSummary {
   /// Below this number of documents, a query without an index is fast enough.
   private static let fewDocuments = 1_000
-  private static let mostProposals = 5
+  private static let maximumProposals = 5
 
   /// The indexes for fields whose values are in half of the documents or more, and each in few of them.
   static func proposals(
@@ -90,7 +90,7 @@ extension FieldSummary {
       return hasValues && field.documents >= documents / 2 && field.distinct >= 20
         && !indexed.contains(field.queryPath)
     }
-    return useful.sorted { $0.distinct > $1.distinct }.prefix(mostProposals).map { field in
+    return useful.sorted { $0.distinct > $1.distinct }.prefix(maximumProposals).map { field in
       let share = max(1, documents / field.distinct)
       let found = share == 1 ? "a single document" : "about \(share) of \(documents) documents"
       return ProposedIndex(

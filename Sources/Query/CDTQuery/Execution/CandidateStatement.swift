@@ -84,17 +84,19 @@ struct CandidateStatement: Sendable {
   ///
   /// - Parameter start: The position after which the candidates begin, if they are in an order.
   static func of(
-    _ source: QueryPlan.Source, order: QueryPlan.Order, after start: Bookmark? = nil, floor: Int64?,
+    _ source: QueryPlan.Source, order: QueryPlan.Order, after start: Bookmark? = nil, completeUpTo: Int64?,
     form: Form
   ) -> [CandidateStatement] {
     switch source {
     case .nothing: []
     case .scan(let range): [scan(range, order, form)]
     case .ids(let ids): [documents(ids, order, form)]
-    case .index(let access): [index(access, order, start, floor, form)]
-    case .text(let access): [text(access, order, start, floor, form)]
-    case .union(let branches): branches.flatMap { of($0, order: .unordered, floor: floor, form: form) }
-    case .intersection(let first, _): of(first, order: order, after: start, floor: floor, form: form)
+    case .index(let access): [index(access, order, start, completeUpTo, form)]
+    case .text(let access): [text(access, order, start, completeUpTo, form)]
+    case .union(let branches):
+      branches.flatMap { of($0, order: .unordered, completeUpTo: completeUpTo, form: form) }
+    case .intersection(let first, _):
+      of(first, order: order, after: start, completeUpTo: completeUpTo, form: form)
     }
   }
 
@@ -122,13 +124,13 @@ struct CandidateStatement: Sendable {
   }
 
   private static func text(
-    _ access: TextAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ floor: Int64?, _ form: Form
+    _ access: TextAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ completeUpTo: Int64?, _ form: Form
   ) -> CandidateStatement {
     let name = TextIndexTable.name(access.index.number)
     let isByScore = order == .score
     let end = isByScore ? "\n ORDER BY f.rank, d.id" : ""
     var values = [Value.text(access.match)]
-    let fresh = exclusion(of: "f.rowid", floor, &values)
+    let fresh = exclusion(of: "f.rowid", completeUpTo, &values)
     // The id in a text index is not the document's: it has spaces instead of NULs.
     let documents = if case .count = form { "" } else { Form.documents.join("f.rowid") }
     var rest = ""
@@ -150,7 +152,7 @@ struct CandidateStatement: Sendable {
   }
 
   private static func index(
-    _ access: IndexAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ floor: Int64?, _ form: Form
+    _ access: IndexAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ completeUpTo: Int64?, _ form: Form
   ) -> CandidateStatement {
     var access = access
     if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
@@ -170,7 +172,7 @@ struct CandidateStatement: Sendable {
     sql += form.join("e.document")
     var conditions = IndexConditions(access, after: sql)
     conditions.sql += access.ids.sql(of: "e.id", &conditions.values)
-    conditions.sql += exclusion(of: "e.document", floor, &conditions.values)
+    conditions.sql += exclusion(of: "e.document", completeUpTo, &conditions.values)
     var lookups = conditions.lookups
     if case .index(let terms) = order {
       if let start {
@@ -247,9 +249,10 @@ struct CandidateStatement: Sendable {
   }
 
   /// Excludes index rows that do not match the current documents.
-  private static func exclusion(of number: String, _ floor: Int64?, _ values: inout [Value]) -> String {
-    guard let floor else { return "" }
-    values.append(.int(floor))
+  private static func exclusion(of number: String, _ completeUpTo: Int64?, _ values: inout [Value]) -> String
+  {
+    guard let completeUpTo else { return "" }
+    values.append(.int(completeUpTo))
     return "\n   AND \(number) NOT IN (SELECT number FROM main.documents WHERE sequence > ?)"
   }
 
@@ -271,27 +274,27 @@ struct CandidateStatement: Sendable {
 
   // MARK: Documents missing from indexes
 
-  /// Documents above the floor of the indexes.
-  static func unindexed(above floor: Int64) -> CandidateStatement {
+  /// Documents that the indexes may lack.
+  static func unindexed(above completeUpTo: Int64) -> CandidateStatement {
     CandidateStatement(
       sql: """
         SELECT \(CandidateRow.columns)
           FROM main.documents d
          WHERE d.sequence > ? AND NOT d.deleted
          ORDER BY d.sequence
-        """, values: [.int(floor)], isUnindexed: true)
+        """, values: [.int(completeUpTo)], isUnindexed: true)
   }
 
   /// Documents with too many combinations of values for some of the indexes.
-  static func apart(from indexes: [IndexCatalog.Entry], floor: Int64?) -> CandidateStatement {
-    let numbers = Set(indexes.filter(\.hasApart).map(\.number)).sorted()
+  static func overflow(from indexes: [IndexCatalog.Entry], completeUpTo: Int64?) -> CandidateStatement {
+    let numbers = Set(indexes.filter(\.hasOverflow).map(\.number)).sorted()
     var values: [Value] = []
-    let fresh = exclusion(of: "d.number", floor, &values)
+    let fresh = exclusion(of: "d.number", completeUpTo, &values)
     return CandidateStatement(
       sql: """
         SELECT \(CandidateRow.columns)
           FROM main.documents d
-         WHERE d.number IN (SELECT document FROM query.apart
+         WHERE d.number IN (SELECT document FROM query.overflow
                              WHERE index_number IN (\(numbers.map(String.init).joined(separator: ", "))))\(fresh)
          ORDER BY d.number
         """, values: values, isUnindexed: true)

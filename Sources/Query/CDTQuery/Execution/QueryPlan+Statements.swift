@@ -14,7 +14,7 @@ extension QueryPlan {
       isCounted
       ? []
       : CandidateStatement.of(
-        source, order: order, after: start, floor: floor, form: form(output))
+        source, order: order, after: start, completeUpTo: completeUpTo, form: form(output))
     return found + unindexedStatements
   }
 
@@ -22,7 +22,7 @@ extension QueryPlan {
   var otherStatements: [[CandidateStatement]] {
     guard case .intersection(_, let others) = source else { return [] }
     return others.map {
-      CandidateStatement.of($0, order: .unordered, floor: floor, form: .idsOnly)
+      CandidateStatement.of($0, order: .unordered, completeUpTo: completeUpTo, form: .idsOnly)
     }
   }
 
@@ -31,7 +31,7 @@ extension QueryPlan {
     guard isExact, !source.mayRepeat, !hidesDesignDocuments, hidden.isEmpty else { return nil }
     switch source {
     case .index, .text, .scan:
-      return CandidateStatement.of(source, order: .unordered, floor: floor, form: .count).first
+      return CandidateStatement.of(source, order: .unordered, completeUpTo: completeUpTo, form: .count).first
     case .nothing, .ids, .union, .intersection: return nil
     }
   }
@@ -39,15 +39,15 @@ extension QueryPlan {
   /// The statements for documents missing from the indexes.
   private var unindexedStatements: [CandidateStatement] {
     var statements: [CandidateStatement] = []
-    if source.readsIndex(\.hasApart) {
-      statements.append(.apart(from: source.indexes, floor: floor))
+    if source.readsIndex(\.hasOverflow) {
+      statements.append(.overflow(from: source.indexes, completeUpTo: completeUpTo))
     }
-    if let floor { statements.append(.unindexed(above: floor)) }
+    if let completeUpTo { statements.append(.unindexed(above: completeUpTo)) }
     return statements
   }
 
   /// Whether documents may be missing from the indexes.
-  var hasUnindexed: Bool { floor != nil || source.readsIndex(\.hasApart) }
+  var hasUnindexed: Bool { completeUpTo != nil || source.readsIndex(\.hasOverflow) }
 
   /// The form of the rows of the source's statements: documents if each candidate is read; otherwise numbers and ids, and
   /// documents are looked up individually.

@@ -245,7 +245,7 @@ final class QueryRun {
       let isUnindexed = candidates.isUnindexed
       if !isUnindexed, readsKeys { keysRead += 1 }
       if hidesDesignDocuments, row.isOfDesignDocument { continue }
-      // A document kept apart from another source's index comes again among the documents missing from the indexes.
+      // A document in the overflow of another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
       if hidden.contains(number) { continue }
       if mayRepeat, seen?.insert(number) == false { continue }

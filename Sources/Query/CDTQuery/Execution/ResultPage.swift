@@ -43,7 +43,7 @@ struct FirstElements<Element> {
   private var elements: [Element] = []
 
   /// With fewer elements, dropping the later ones saves nothing.
-  private static var few: Int { 1_000 }
+  private static var minimumPruned: Int { 1_000 }
 
   init(_ wanted: Int?, by precedes: @escaping (Element, Element) -> Bool) {
     (self.wanted, self.precedes) = (wanted, precedes)
@@ -54,7 +54,7 @@ struct FirstElements<Element> {
 
   mutating func add(_ element: Element) {
     elements.append(element)
-    if let wanted, elements.count / 2 >= max(wanted, Self.few) { _ = sorted() }
+    if let wanted, elements.count / 2 >= max(wanted, Self.minimumPruned) { _ = sorted() }
   }
 
   /// The elements to keep, in order.

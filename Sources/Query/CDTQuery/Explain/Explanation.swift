@@ -31,7 +31,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let indexes = PlanDescription(
       query: query, plan: plan, groups: groups?.groups, catalog: engine.indexes.catalog)
     considered = indexes.considered
-    let (source, residual, wished) = (PlanNode(plan.source).text, plan.residualText, indexes.wishedIndex)
+    let (source, residual, suggested) = (
+      PlanNode(plan.source).text, plan.residualText, indexes.suggestedIndex
+    )
     var json: JSONObject = ["source": .string(source)]
     var lines = [source]
     func add(_ name: String, _ value: JSONValue, _ text: String?...) {
@@ -50,16 +52,16 @@ public struct Explanation: Sendable, CustomStringConvertible {
       "covered", .bool(isCovered), isCovered && groups == nil ? "ids and counts: from the index alone" : nil)
     add("skip", .int(Int64(plan.skip)), plan.skip > 0 ? "skip: \(plan.skip)" : nil)
     add("limit", plan.limit.map { .int(Int64($0)) } ?? .null, plan.limit.map { "limit: \($0)" })
-    let waiting = plan.floor.map { engine.indexes.lastSequence - $0 } ?? 0
+    let waiting = plan.completeUpTo.map { engine.indexes.lastSequence - $0 } ?? 0
     let writes = "\(waiting) \(waiting == 1 ? "write" : "writes")"
     add(
       "waiting", .int(waiting),
       waiting > 0 ? "not in the index yet: up to \(writes), checked by the matcher" : nil)
     json["indexes"] = .array(considered.map(\.json))
     lines += considered.map(\.text)
-    let command = wished?.command(store: engine.transaction.store.directory)
+    let command = suggested?.command(store: engine.transaction.store.directory)
     add(
-      "wishedIndex", command.map { .string($0) } ?? .null,
+      "suggestedIndex", command.map { .string($0) } ?? .null,
       command.map { "an index that would help: \($0)" })
     let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
     json["sql"] = .array(statements.map { .string($0.sql) })
@@ -67,7 +69,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     json["collation"] = query.collation.map { .string($0.rawValue) }
     json["groups"] = groups.map { .string($0.text) }
     if var measured {
-      measured["wished"] = wished?.json ?? .null
+      measured["suggested"] = suggested?.json ?? .null
       json["measured"] = .object(measured)
     }
     self.json = json

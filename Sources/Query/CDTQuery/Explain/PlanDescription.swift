@@ -40,8 +40,8 @@ struct PlanDescription {
       return index.number == entry.number
         ? nil : "the search is one of the text index \"\(index.definition.name)\""
     }
-    if entry.definition.filter == nil, !isAsked(entry.definition, by: entry.definition.collation) {
-      return isAsked(entry.definition, by: query.collation)
+    if entry.definition.filter == nil, !isRequested(entry.definition, by: entry.definition.collation) {
+      return isRequested(entry.definition, by: query.collation)
         ? "it compares strings \(entry.definition.collation.text), and the query \(query.collation.text)"
         : "the selector has no condition on its fields that an index can answer"
     }
@@ -49,8 +49,8 @@ struct PlanDescription {
   }
 
   /// Whether the selector has a condition that an index on these fields could answer if it had a collation.
-  private func isAsked(_ definition: IndexDefinition, by collation: Collation?) -> Bool {
-    definition.fields.contains { isAsked($0.fieldPath, by: collation, in: query.selector.clause) }
+  private func isRequested(_ definition: IndexDefinition, by collation: Collation?) -> Bool {
+    definition.fields.contains { isRequested($0.fieldPath, by: collation, in: query.selector.clause) }
   }
 
   /// Whether the selector implies a filter, or a branch of one of its disjunctions together with the other conditions does.
@@ -72,22 +72,22 @@ struct PlanDescription {
   }
 
   /// Whether a clause has a condition on a field that an index can answer.
-  private func isAsked(_ path: FieldPath, by collation: Collation?, in clause: Clause) -> Bool {
+  private func isRequested(_ path: FieldPath, by collation: Collation?, in clause: Clause) -> Bool {
     switch clause {
-    case .and(let members), .or(let members): members.contains { isAsked(path, by: collation, in: $0) }
-    case .not(let member): isAsked(path, by: collation, in: member)
-    default: AskedField.of([clause]).contains { $0.path == path && $0.access.isUsable(by: collation) }
+    case .and(let members), .or(let members): members.contains { isRequested(path, by: collation, in: $0) }
+    case .not(let member): isRequested(path, by: collation, in: member)
+    default: FieldCondition.of([clause]).contains { $0.path == path && $0.access.isUsable(by: collation) }
     }
   }
 
   /// The index that would help a scan: the fields with equality conditions, then one range or the sort.
-  var wishedIndex: WishedIndex? {
+  var suggestedIndex: SuggestedIndex? {
     guard case .scan = plan.source else { return nil }
     var points: [FieldPath] = []
     var ranges: [FieldPath] = []
     for case .field(let path, let predicate) in query.selector.clause.conjuncts
     where path.documentField == nil && predicate != .exists {
-      for condition in AskedField.of([.field(path, predicate)]) {
+      for condition in FieldCondition.of([.field(path, predicate)]) {
         if case .points = condition.access.access {
           points.append(condition.path)
         } else {
@@ -95,19 +95,19 @@ struct PlanDescription {
         }
       }
     }
-    var wished = WishedIndex(collation: query.collation)
-    for path in points + ranges.prefix(1) { wished.add(path) }
+    var suggested = SuggestedIndex(collation: query.collation)
+    for path in points + ranges.prefix(1) { suggested.add(path) }
     if ranges.isEmpty {
       for field in query.sort.fields where field.path.documentField == nil {
-        wished.add(field.path, isDescending: field.isDescending)
+        suggested.add(field.path, isDescending: field.isDescending)
       }
     }
     if let groups, mayBeCovered(groups) {
-      for input in groups.inputs where input.documentField == nil { wished.add(input.path) }
-      for path in ranges { wished.add(path) }
+      for input in groups.inputs where input.documentField == nil { suggested.add(input.path) }
+      for path in ranges { suggested.add(path) }
     }
-    guard !wished.isEmpty, wished.paths.count <= IndexDefinition.maximumFields else { return nil }
-    return exists(wished) ? nil : wished
+    guard !suggested.isEmpty, suggested.paths.count <= IndexDefinition.maximumFields else { return nil }
+    return exists(suggested) ? nil : suggested
   }
 
   /// Whether an index with the fields of the selector and of the groups would have all that is asked for. If a field is an array, it
@@ -122,11 +122,12 @@ struct PlanDescription {
   }
 
   /// Whether such an index exists, and a scan costs less even so.
-  private func exists(_ wished: WishedIndex) -> Bool {
+  private func exists(_ suggested: SuggestedIndex) -> Bool {
     catalog.ordered.contains { entry in
       entry.definition.expireAfter == nil && entry.definition.filter.map(isImplied) ?? true
         && entry.definition.collation == query.collation
-        && wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
+        && suggested.paths.elementsEqual(
+          entry.definition.fields.prefix(suggested.paths.count).map(\.fieldPath))
     }
   }
 }

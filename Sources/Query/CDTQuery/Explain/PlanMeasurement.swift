@@ -17,19 +17,19 @@ private struct PlanMeasurement {
   /// A source with its parts, and the documents that it gives.
   func measure(_ source: QueryPlan.Source) throws -> (node: PlanNode, found: NumberSet) {
     let parts = try source.parts.map(measure)
-    var rows = parts.reduce(0) { $0 + ($1.node.met?.rows ?? 0) }
+    var rows = parts.reduce(0) { $0 + ($1.node.actual?.rows ?? 0) }
     let found: NumberSet
     switch source {
     case .union: found = .union(parts.map(\.found))
     case .intersection: found = .intersection(parts.map(\.found))
     case .nothing, .scan, .ids, .index, .text:
       (rows, found) = try numbers(
-        of: CandidateStatement.of(source, order: .unordered, floor: plan.floor, form: .idsOnly))
+        of: CandidateStatement.of(source, order: .unordered, completeUpTo: plan.completeUpTo, form: .idsOnly))
     }
     var node = PlanNode(source)
     node.parts = parts.map(\.node)
-    node.expected = estimator.expected(of: source)
-    node.met = (rows, Double(found.count))
+    node.estimated = estimator.estimated(of: source)
+    node.actual = (rows, Double(found.count))
     return (node, found)
   }
 
@@ -42,8 +42,8 @@ private struct PlanMeasurement {
     }
     var node = PlanNode(plan.source)
     node.title = "groups of \(node.title)"
-    node.expected = (summary.groups, estimator.expected(of: plan.source).documents)
-    node.met = (rows, Double(documents))
+    node.estimated = (summary.groups, estimator.estimated(of: plan.source).documents)
+    node.actual = (rows, Double(documents))
     return node
   }
 
@@ -69,7 +69,7 @@ private struct PlanMeasurement {
 
 extension Estimator {
   /// The numbers of rows and documents that a source is expected to give.
-  fileprivate func expected(of source: QueryPlan.Source) -> PlanNode.Counts {
+  fileprivate func estimated(of source: QueryPlan.Source) -> PlanNode.Counts {
     switch source {
     case .nothing: return (0, 0)
     case .scan(let range):
@@ -81,7 +81,7 @@ extension Estimator {
       return (estimate.rows, min(estimate.found * access.ids.usualPart, documents))
     case .text: return (documents * Self.textPart, documents * Self.textPart)
     case .union, .intersection:
-      let parts = source.parts.map(expected)
+      let parts = source.parts.map(estimated)
       let rows = parts.reduce(0) { $0 + $1.rows }
       if case .union = source { return (rows, min(parts.reduce(0) { $0 + $1.documents }, documents)) }
       let share = parts.dropFirst().reduce(1) { $0 * min(1, $1.documents / documents) }
@@ -116,7 +116,7 @@ extension QueryEngine {
       let unindexed = try measurement.numbers(of: plan.statements(.unindexed)).found.count
       return [
         "source": .object(source.json), "unindexed": .int(Int64(unindexed)),
-        "candidates": .int(Int64(source.met?.documents ?? 0) + Int64(unindexed)),
+        "candidates": .int(Int64(source.actual?.documents ?? 0) + Int64(unindexed)),
         "matched": .int(Int64(matched)), "results": .int(Int64(results)),
         "keys_examined": .int(Int64(examined.keys)), "docs_examined": .int(Int64(examined.documents)),
         "milliseconds": .double(time / .milliseconds(1)),

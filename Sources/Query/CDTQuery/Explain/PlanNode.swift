@@ -14,8 +14,8 @@ struct PlanNode {
   var title: String
   var index: String?
   var parts: [PlanNode]
-  var expected: Counts?
-  var met: Counts?
+  var estimated: Counts?
+  var actual: Counts?
 
   init(_ source: QueryPlan.Source) {
     title = source.title
@@ -28,7 +28,7 @@ struct PlanNode {
 
   var json: JSONObject {
     var json: JSONObject = ["source": .string(title), "index": index.map { .string($0) } ?? .null]
-    for (name, count) in [("expected", expected), ("met", met)] {
+    for (name, count) in [("estimated", estimated), ("actual", actual)] {
       guard let count else { continue }
       json[name] = [
         "rows": .int(Int64(count.rows.rounded())), "documents": .int(Int64(count.documents.rounded())),
@@ -62,11 +62,11 @@ extension IndexAccess {
     let whole = parts.isEmpty ? "all of it" : parts.joined(separator: ", ")
     let rows = "index \"\(index.definition.name)\": \(whole)"
     if filters.isEmpty, ids.isEverything { return rows }
-    var asked = filters.map {
+    var requested = filters.map {
       "\(index.definition.fields[$0.field].path) \($0.absence?.text ?? $0.access.text)"
     }
-    if !ids.isEverything { asked.append("_id in a range") }
-    return "\(rows), of these \(asked.joined(separator: ", "))"
+    if !ids.isEverything { requested.append("_id in a range") }
+    return "\(rows), of these \(requested.joined(separator: ", "))"
   }
 }
 

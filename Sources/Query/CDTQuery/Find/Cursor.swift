@@ -109,13 +109,13 @@ package final class Cursor {
           attachments = (String(decoding: whole.id, as: UTF8.self), try whole.attachments(in: transaction))
         }
         do {
-          let goesOn =
+          let shouldContinue =
             if let attachments, let attachmentsJSON {
               try Self.withAttachments(try attachmentsJSON(attachments.id, attachments.all), in: buffer, body)
             } else {
               try buffer.withBytes(body)
             }
-          guard goesOn else { return }
+          guard shouldContinue else { return }
         } catch {
           failure = error
           return
@@ -144,7 +144,7 @@ package final class Cursor {
   /// Whether an index, or that of the ids, narrows the candidates or gives the order that the query asks for.
   package var isServed: Bool {
     switch plan.source {
-    case .scan: AskedIDs(plan.clause.conjuncts, []).isAsked || query.hasOrder && plan.order != .sorted
+    case .scan: IDCondition(plan.clause.conjuncts, []).isRequested || query.hasOrder && plan.order != .sorted
     case .index(let access): access.narrows || query.hasOrder && plan.order != .sorted
     case .nothing, .ids, .text, .union, .intersection: true
     }

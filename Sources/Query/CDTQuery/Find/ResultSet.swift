@@ -91,7 +91,7 @@ public final class ResultSet: Sendable {
     try withCursor { cursor in
       try cursor.forEachID { id in
         try body(id)
-        return try goesOn()
+        return try shouldContinue()
       }
     }
   }
@@ -121,7 +121,7 @@ public final class ResultSet: Sendable {
       }
       try cursor.forEachText(attachmentsJSON: inliningAttachments ? json : nil) { text in
         try body(text)
-        return try goesOn()
+        return try shouldContinue()
       }
     }
   }
@@ -177,7 +177,7 @@ public final class ResultSet: Sendable {
   }
 
   /// Whether to continue reading after a closure has returned.
-  private func goesOn() throws -> Bool {
+  private func shouldContinue() throws -> Bool {
     try signal.check()
     return state.withLock { !$0.isClosed }
   }

@@ -69,7 +69,7 @@ struct GroupCover: Sendable {
     if let unwound, !own.contains(unwound) { return nil }
     let number = IndexKey.Tag.number.rawValue
     let sums = groups.sums.map { input in
-      "\(ExactSums.function)(e.v\(fields[input])) FILTER (WHERE e.t\(fields[input]) = \(number))"
+      "\(SQLiteSumFunction.function)(e.v\(fields[input])) FILTER (WHERE e.t\(fields[input]) = \(number))"
     }
     let extremes = groups.extremes.map { extreme in
       let (field, function) = (fields[extreme.input], extreme.isMaximum ? "max" : "min")
@@ -108,12 +108,12 @@ struct GroupCover: Sendable {
     let isOnce = access.fields.allSatisfy { field in
       if case .points(let keys) = field { keys.count == 1 } else { true }
     }
-    let asked = fields.prefix(groups.fields).filter { $0.map { $0 >= constants } ?? true }
-    guard isOnce, asked.elementsEqual((constants..<constants + asked.count).map(Optional.some)) else {
+    let requested = fields.prefix(groups.fields).filter { $0.map { $0 >= constants } ?? true }
+    guard isOnce, requested.elementsEqual((constants..<constants + requested.count).map(Optional.some)) else {
       return nil
     }
-    let directions = Set(definition.fields[constants..<constants + asked.count].map(\.isDescending))
+    let directions = Set(definition.fields[constants..<constants + requested.count].map(\.isDescending))
     guard directions.count <= 1 else { return nil }
-    return asked.map { OrderTerm(field: $0, isDescending: false) }
+    return requested.map { OrderTerm(field: $0, isDescending: false) }
   }
 }

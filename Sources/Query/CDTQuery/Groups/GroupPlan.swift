@@ -40,7 +40,7 @@ struct GroupPlan: Sendable {
   /// The statements that read the index.
   func rows(_ form: CandidateStatement.Form) -> [CandidateStatement] {
     CandidateStatement.of(
-      plan.source, order: order.map { .index($0) } ?? .unordered, floor: plan.floor, form: form)
+      plan.source, order: order.map { .index($0) } ?? .unordered, completeUpTo: plan.completeUpTo, form: form)
   }
 }
 

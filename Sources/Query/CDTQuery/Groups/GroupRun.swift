@@ -65,7 +65,7 @@ struct GroupRun: ~Copyable {
   /// Adds the groups that SQLite makes. Those with a field that is null or missing are made of their rows; all are if a least or
   /// greatest value is not a number.
   private mutating func addGroups(_ cover: GroupCover) throws {
-    let sums = try ExactSums.of(connection)
+    let sums = try SQLiteSumFunction.of(connection)
     let rows = Candidates(plan.statements, on: connection)
     defer { rows.end() }
     let firstSum = 2 * groups.fields + 1

@@ -31,19 +31,19 @@ struct SummaryCover: Sendable {
     self.grouped = grouped
     let paths = definition.fields.map(\.fieldPath)
     let inputs = groups.inputs.map { input in paths.firstIndex(of: input.path) }
-    let asked = inputs.prefix(groups.fields).compactMap(\.self)
+    let requested = inputs.prefix(groups.fields).compactMap(\.self)
     slots = groups.sums.compactMap { inputs[$0].map { $0 - grouped } }
-    guard asked.count == groups.fields, slots.count == groups.sums.count, slots.allSatisfy({ $0 >= 0 }),
+    guard requested.count == groups.fields, slots.count == groups.sums.count, slots.allSatisfy({ $0 >= 0 }),
       groups.extremes.allSatisfy({ inputs[$0.input] == grouped })
     else { return nil }
     // Of an array, a condition holds for an element, and the row has the array.
     let isConditional = !access.fields.isEmpty || !access.filters.isEmpty
     if isConditional, access.index.isMultiple { return nil }
-    let used = [access.fields.count] + (asked + access.filters.map(\.field)).map { $0 + 1 }
+    let used = [access.fields.count] + (requested + access.filters.map(\.field)).map { $0 + 1 }
     let least = used.max() ?? 0
     guard least <= grouped else { return nil }
     level = groups.extremes.isEmpty ? least : grouped
-    fields = GroupCover(fields: asked)
+    fields = GroupCover(fields: requested)
   }
 
   /// The number of groups that are read, about.

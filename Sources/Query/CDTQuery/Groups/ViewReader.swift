@@ -14,7 +14,7 @@ package struct ViewReader {
   package init?(_ view: DesignView, by engine: QueryEngine, countsHidden: Bool = false) {
     let indexes = engine.indexes
     guard indexes.isReadable, let entry = indexes.catalog.entry(named: view.summary.name),
-      entry.definition == view.summary, indexes.floor(of: entry) >= indexes.lastSequence,
+      entry.definition == view.summary, indexes.completeUpTo(of: entry) >= indexes.lastSequence,
       countsHidden || indexes.hidden.isEmpty
     else { return nil }
     self.view = view
@@ -91,18 +91,18 @@ package struct ViewReader {
       \(Self.order((0..<stored).flatMap { ["e.t\($0)", "e.v\($0)"] }, query))
       """
     var open: Group?
-    var goesOn = true
+    var shouldContinue = true
     try forEach(sql, condition) { row in
       let next = try Group(row, level: level, entry, hasExtremes: view.reduce == .statistics)
       guard let known = open, known.key == next.key else {
-        if let open { goesOn = try body(key(open), value(of: open)) }
+        if let open { shouldContinue = try body(key(open), value(of: open)) }
         open = next
-        return goesOn
+        return shouldContinue
       }
       open?.add(next)
       return true
     }
-    if goesOn, let open { _ = try body(key(open), value(of: open)) }
+    if shouldContinue, let open { _ = try body(key(open), value(of: open)) }
   }
 
   private static func order(_ columns: [String], _ query: ViewQuery) -> String {

@@ -58,7 +58,7 @@ final class LiveObserver: Sendable {
   private let found = Atomic(Int64.min)
 
   /// Counts what a consumer waits for: new results, and the end.
-  let news = EventCount()
+  let changeCount = EventCount()
 
   /// - Throws: ``QueryError`` with the path of the invalid part.
   init(_ query: Query) throws(QueryError) {
@@ -135,7 +135,7 @@ final class LiveObserver: Sendable {
   /// Marks the results as stale; the query runs again before they are read.
   func markStale() {
     state.withLock { $0.isStale = true }
-    news.increment()
+    changeCount.increment()
   }
 
   /// Ends the query; later calls change nothing.
@@ -147,7 +147,7 @@ final class LiveObserver: Sendable {
       defer { state.rows = [] }
       return state.rows
     }
-    news.increment()
+    changeCount.increment()
     return rows.map(\.number)
   }
 
@@ -224,7 +224,7 @@ final class LiveObserver: Sendable {
       state.rows = rows
       return (added.map(\.number).filter { !removed.contains($0) }, Array(removed))
     }
-    news.increment()
+    changeCount.increment()
     return result
   }
 }

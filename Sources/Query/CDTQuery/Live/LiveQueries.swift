@@ -21,7 +21,7 @@ import Synchronization
 /// is run again when its consumer asks for the results.
 package final class LiveQueries: KeptResults {
   /// The observers and where they are listed.
-  private struct Turn {
+  private struct State {
     var observers: [ObjectIdentifier: LiveObserver] = [:]
     /// Finds the observers by what documents have.
     var index = ObserverIndex()
@@ -49,7 +49,7 @@ package final class LiveQueries: KeptResults {
   }
 
   /// Held while changes are read and observers enter, always on a thread that may wait for the disk.
-  private let turn = Mutex(Turn())
+  private let state = Mutex(State())
   private let members = Mutex(Members())
   private let appliedCount = Atomic(0)
   private let runCount = Atomic(0)
@@ -61,7 +61,7 @@ package final class LiveQueries: KeptResults {
   }
 
   /// The number of observers that take changes.
-  package var observerCount: Int { turn.withLock { $0.observers.count } }
+  package var observerCount: Int { state.withLock { $0.observers.count } }
 
   // MARK: Observers
 
@@ -96,7 +96,7 @@ package final class LiveQueries: KeptResults {
       return true
     }
     // Release the memory, on a thread that may wait for a turn.
-    if isLast { try? BlockingPool.run { [self] in turn.withLock { removeLeaving(&$0) } } }
+    if isLast { try? BlockingPool.run { [self] in state.withLock { removeLeaving(&$0) } } }
   }
 
   package func close() { close(nil) }
@@ -116,18 +116,18 @@ package final class LiveQueries: KeptResults {
     members.withLock { $0.leaving += left }
   }
 
-  private func removeLeaving(_ turn: inout Turn) {
+  private func removeLeaving(_ state: inout State) {
     let leaving = members.withLock { members in
       defer { members.leaving = [] }
       return members.leaving
     }
     for (observer, rows) in leaving
-    where turn.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil && !turn.observers.isEmpty {
-      turn.rerun[ObjectIdentifier(observer)] = nil
-      turn.index.remove(observer)
-      for number in rows { turn.holders.remove(observer, from: number) }
+    where state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil && !state.observers.isEmpty {
+      state.rerun[ObjectIdentifier(observer)] = nil
+      state.index.remove(observer)
+      for number in rows { state.holders.remove(observer, from: number) }
     }
-    if turn.observers.isEmpty { turn = Turn() }
+    if state.observers.isEmpty { state = State() }
   }
 
   /// Runs the query of an observer, whose results are then kept up to date.
@@ -142,20 +142,20 @@ package final class LiveQueries: KeptResults {
       )
     }
     runCount.add(1, ordering: .relaxed)
-    let isBehind = turn.withLock { turn in
-      removeLeaving(&turn)
+    let isBehind = state.withLock { state in
+      removeLeaving(&state)
       guard let known = observer.take(found) else { return false }
-      turn.expired = min(turn.expired, instant)
-      let isBehind = found.sequence < turn.sequence
-      turn.sequence = turn.observers.isEmpty ? found.sequence : min(turn.sequence, found.sequence)
-      let isNew = turn.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
+      state.expired = min(state.expired, instant)
+      let isBehind = found.sequence < state.sequence
+      state.sequence = state.observers.isEmpty ? found.sequence : min(state.sequence, found.sequence)
+      let isNew = state.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
       if !observer.isIncremental {
-        turn.rerun[ObjectIdentifier(observer)] = observer
+        state.rerun[ObjectIdentifier(observer)] = observer
         if isBehind { observer.markStale() }
       } else {
-        if isNew { turn.index.insert(observer) }
-        for number in known { turn.holders.remove(observer, from: number) }
-        for row in found.rows { turn.holders.add(observer, to: row.number) }
+        if isNew { state.index.insert(observer) }
+        for number in known { state.holders.remove(observer, from: number) }
+        for row in found.rows { state.holders.add(observer, to: row.number) }
       }
       return isBehind
     }
@@ -194,19 +194,19 @@ package final class LiveQueries: KeptResults {
   /// - Returns: Whether they concern an observer.
   @discardableResult
   package func update(_ store: Datastore, stop: StopSignal? = nil) throws -> Bool {
-    try turn.withLock { turn in
-      removeLeaving(&turn)
-      guard !turn.observers.isEmpty else { return false }
+    try state.withLock { state in
+      removeLeaving(&state)
+      guard !state.observers.isEmpty else { return false }
       var effects = Effects()
       let expiry = try store.queryExtension().expiry
       let now = expiry.now
-      if expiry.hasRules { Self.noticeClock(at: now, &turn) }
+      if expiry.hasRules { Self.noticeClock(at: now, &state) }
       var next: Double?
       let last = try store.readAutocommit(stop: stop) { transaction in
         try transaction.use { connection in
-          try Self.read(transaction, connection, expiry, at: now, after: turn.sequence) { change in
+          try Self.read(transaction, connection, expiry, at: now, after: state.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
-            try effects.add(change, in: transaction, turn.index, turn.holders)
+            try effects.add(change, in: transaction, state.index, state.holders)
           }
         }
       }
@@ -214,15 +214,15 @@ package final class LiveQueries: KeptResults {
       guard let last else {
         // The documents of a backup that was restored have lower sequences.
         let last = try store.readAutocommit { try $0.lastSequence() }
-        if last < turn.sequence {
-          turn.sequence = last
-          for observer in turn.observers.values { observer.markStale() }
+        if last < state.sequence {
+          state.sequence = last
+          for observer in state.observers.values { observer.markStale() }
         }
         return false
       }
-      turn.sequence = last
-      apply(effects, &turn)
-      return !effects.rows.isEmpty || !effects.failed.isEmpty || !turn.rerun.isEmpty
+      state.sequence = last
+      apply(effects, &state)
+      return !effects.rows.isEmpty || !effects.failed.isEmpty || !state.rerun.isEmpty
     }
   }
 
@@ -230,23 +230,23 @@ package final class LiveQueries: KeptResults {
   ///
   /// - Complexity: O(*rows of all observers*). Tests call it.
   func violations() -> [String] {
-    turn.withLock { turn in
-      removeLeaving(&turn)
+    state.withLock { state in
+      removeLeaving(&state)
       var found: [String] = []
-      for (key, observer) in turn.observers {
-        if (turn.rerun[key] == nil) != observer.isIncremental {
+      for (key, observer) in state.observers {
+        if (state.rerun[key] == nil) != observer.isIncremental {
           found.append("rerun lists the wrong observers")
         }
-        if turn.index.contains(observer) != observer.isIncremental {
+        if state.index.contains(observer) != observer.isIncremental {
           found.append("the index lists the wrong observers")
         }
         for number in observer.rowNumbers where observer.isIncremental {
-          if turn.holders[number]?.contains(observer) != true { found.append("no holder of row \(number)") }
+          if state.holders[number]?.contains(observer) != true { found.append("no holder of row \(number)") }
         }
       }
-      for (number, holders) in turn.holders {
+      for (number, holders) in state.holders {
         for observer in holders.all {
-          if turn.observers[ObjectIdentifier(observer)] == nil {
+          if state.observers[ObjectIdentifier(observer)] == nil {
             found.append("a holder of \(number) is gone")
           } else if !observer.hasEnded, !observer.rowNumbers.contains(number) {
             found.append("a holder of \(number) has no such row")
@@ -257,33 +257,33 @@ package final class LiveQueries: KeptResults {
     }
   }
 
-  private func apply(_ effects: Effects, _ turn: inout Turn) {
+  private func apply(_ effects: Effects, _ state: inout State) {
     appliedCount.add(effects.count, ordering: .relaxed)
     for (observer, rows) in effects.rows.values {
       let (added, removed) = observer.apply(rows)
-      for number in removed { turn.holders.remove(observer, from: number) }
-      for number in added { turn.holders.add(observer, to: number) }
+      for number in removed { state.holders.remove(observer, from: number) }
+      for number in added { state.holders.add(observer, to: number) }
     }
     for observer in effects.failed.values { observer.markStale() }
-    for observer in turn.rerun.values { observer.markStale() }
+    for observer in state.rerun.values { observer.markStale() }
   }
 
   package func removeExpired(
     until time: Double, by rules: Int,
     _ expired: (_ since: Double) throws -> (numbers: [Int64], isComplete: Bool)
   ) throws {
-    try turn.withLock { turn in
-      guard !turn.observers.isEmpty else { return }
-      let isSame = !Self.noticeClock(at: time, &turn) && rules == turn.rules
-      var (numbers, isComplete) = try expired(isSame ? turn.expired : -.infinity)
-      if isSame, isComplete, turn.isIncomplete { (numbers, isComplete) = try expired(-.infinity) }
-      (turn.expired, turn.rules, turn.isIncomplete) = (time, rules, !isComplete)
+    try state.withLock { state in
+      guard !state.observers.isEmpty else { return }
+      let isSame = !Self.noticeClock(at: time, &state) && rules == state.rules
+      var (numbers, isComplete) = try expired(isSame ? state.expired : -.infinity)
+      if isSame, isComplete, state.isIncomplete { (numbers, isComplete) = try expired(-.infinity) }
+      (state.expired, state.rules, state.isIncomplete) = (time, rules, !isComplete)
       guard !numbers.isEmpty else { return }
       var effects = Effects()
       for number in numbers {
-        for observer in turn.holders[number]?.all ?? [] { effects.add(nil, of: number, to: observer) }
+        for observer in state.holders[number]?.all ?? [] { effects.add(nil, of: number, to: observer) }
       }
-      apply(effects, &turn)
+      apply(effects, &state)
     }
   }
 
@@ -291,10 +291,10 @@ package final class LiveQueries: KeptResults {
   ///
   /// - Returns: Whether it was.
   @discardableResult
-  private static func noticeClock(at time: Double, _ turn: inout Turn) -> Bool {
-    guard time < turn.expired else { return false }
-    turn.expired = time
-    for observer in turn.observers.values { observer.markStale() }
+  private static func noticeClock(at time: Double, _ state: inout State) -> Bool {
+    guard time < state.expired else { return false }
+    state.expired = time
+    for observer in state.observers.values { observer.markStale() }
     return true
   }
 

@@ -73,7 +73,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
       isolation: isolated (any Actor)? = #isolation
     ) async throws -> LiveUpdate<Item>? {
       while !Task.isCancelled {
-        let heard = news
+        let heard = changeCount
         if let update = try await take() { return update }
         guard source != nil else { return nil }
         await wait(since: heard)
@@ -83,14 +83,14 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     }
 
     /// The number of events that may have changed the results.
-    package var news: UInt64 { subscription?.observer.news.value ?? 0 }
+    package var changeCount: UInt64 { subscription?.observer.changeCount.value ?? 0 }
 
     /// Whether the sequence has ended.
     package var isOver: Bool { source == nil }
 
     /// Waits until there may be other results, or the task is cancelled.
-    package func wait(since news: UInt64, isolation: isolated (any Actor)? = #isolation) async {
-      await subscription?.observer.news.wait(since: news)
+    package func wait(since changeCount: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+      await subscription?.observer.changeCount.wait(since: changeCount)
     }
 
     /// The results if they differ from those of the previous element; `nil` if not, or at the end.

@@ -12,7 +12,7 @@ struct ObserverIndex {
     let path: FieldPath
     let collation: Collation?
 
-    init(_ condition: AskedField) { (path, collation) = (condition.path, condition.access.collation) }
+    init(_ condition: FieldCondition) { (path, collation) = (condition.path, condition.access.collation) }
 
     /// The keys that a document has in an index of the field.
     func keys(in document: DocumentBytes) -> [IndexKey] {
@@ -97,7 +97,7 @@ struct ObserverIndex {
     let conjuncts = clause.conjuncts
     var choices: [[Place]] = []
     var ranges: [Subject: FieldAccess] = [:]
-    for condition in AskedField.of(conjuncts) where !condition.isForSingleValues {
+    for condition in FieldCondition.of(conjuncts) where !condition.isForSingleValues {
       let subject = Subject(condition)
       switch condition.access.access {
       case .points(let keys): choices.append([.points(subject, keys)])

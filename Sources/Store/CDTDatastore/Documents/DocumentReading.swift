@@ -198,15 +198,16 @@ struct DocumentReading {
   /// The sequences, after a given one, of the numbered documents, of all documents with several leaves, and of all tombstones with a
   /// body, in ascending order.
   ///
-  /// - Parameter goesOn: Called for each document.
-  func sequences(ofDocuments numbers: [Int64], after sequence: Int64, goesOn: () throws -> Void) throws
+  /// - Parameter shouldContinue: Called for each document.
+  func sequences(ofDocuments numbers: [Int64], after sequence: Int64, shouldContinue: () throws -> Void)
+    throws
     -> [Int64]
   {
     var found: Set<Int64> = []
     let one = try connection.statement("SELECT sequence FROM documents WHERE number = ?1")
     defer { one.reset() }
     for number in numbers {
-      try goesOn()
+      try shouldContinue()
       try one.bind(number, at: 1)
       if try one.step() { found.insert(one.int64(0)) }
       one.reset()
@@ -218,7 +219,7 @@ struct DocumentReading {
       """)
     defer { others.reset() }
     while try others.step() {
-      try goesOn()
+      try shouldContinue()
       found.insert(others.int64(0))
     }
     return found.filter { $0 > sequence }.sorted()

@@ -163,7 +163,7 @@ extension Datastore {
   }
 
   private static func strayFindings(_ connection: Connection) throws -> [IntegrityFinding] {
-    let strays = try connection.scalar(
+    let orphans = try connection.scalar(
       "SELECT count(*) FROM revisions WHERE document NOT IN (SELECT number FROM documents)")
     let rows = try connection.scalar(
       """
@@ -172,7 +172,7 @@ extension Datastore {
          AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = a.document AND d.revision = a.revision)
       """)
     var findings: [IntegrityFinding] = []
-    if strays > 0 { findings.append(IntegrityFinding(.tree, "\(strays) revisions belong to no document")) }
+    if orphans > 0 { findings.append(IntegrityFinding(.tree, "\(orphans) revisions belong to no document")) }
     if rows > 0 {
       findings.append(IntegrityFinding(.attachment, "\(rows) attachments belong to no revision"))
     }

@@ -123,16 +123,16 @@ public class ReadTransaction {
 
   /// A registered check that can interrupt statements.
   package final class ProgressCheck {
-    fileprivate let goesOn: () -> Bool
+    fileprivate let shouldContinue: () -> Bool
 
-    fileprivate init(_ goesOn: @escaping () -> Bool) {
-      self.goesOn = goesOn
+    fileprivate init(_ shouldContinue: @escaping () -> Bool) {
+      self.shouldContinue = shouldContinue
     }
   }
 
   /// Interrupts statements when a closure returns `false`, in addition to the transaction's own checks.
-  package func addProgressCheck(_ goesOn: @escaping () -> Bool) -> ProgressCheck {
-    let check = ProgressCheck(goesOn)
+  package func addProgressCheck(_ shouldContinue: @escaping () -> Bool) -> ProgressCheck {
+    let check = ProgressCheck(shouldContinue)
     progressChecks[ObjectIdentifier(check)] = check
     updateProgressCheck()
     return check
@@ -149,7 +149,7 @@ public class ReadTransaction {
       return
     }
     open?.setProgressCheck { [stop, checks = Array(progressChecks.values)] in
-      stop?.isSet != true && checks.allSatisfy { $0.goesOn() }
+      stop?.isSet != true && checks.allSatisfy { $0.shouldContinue() }
     }
   }
 }

@@ -40,7 +40,7 @@ package final class RawDatabase {
   /// of them may continue on the same pages, also in circles.
   private var continuations: [Int64: Int] = [:]
   /// A row is found more than once if there are former copies of its page.
-  private static let mostContinuations = 8
+  private static let maximumContinuations = 8
 
   /// - Parameters:
   ///   - versionWithChecksums: The `user_version` from which on all files have checksums.
@@ -293,7 +293,7 @@ package final class RawDatabase {
     let wanted = least + (length - least) % (usableSize - 4)
     var payload = reader.bytes(wanted <= most ? wanted : least)
     var next = Int64(reader.unsigned32() ?? 0)
-    while payload.count < length, continuations[next, default: 0] < Self.mostContinuations,
+    while payload.count < length, continuations[next, default: 0] < Self.maximumContinuations,
       let page = try rawPage(next)
     {
       continuations[next, default: 0] += 1

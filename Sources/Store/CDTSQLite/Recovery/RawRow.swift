@@ -31,7 +31,7 @@ package struct RawRow {
     }
     var types: [Int64] = []
     while header.position < Int(headerLength) {
-      guard let type = header.varint(), type >= 0, types.count < Self.mostColumns else { return nil }
+      guard let type = header.varint(), type >= 0, types.count < Self.maximumColumns else { return nil }
       types.append(type)
     }
     guard header.position == Int(headerLength) else { return nil }
@@ -46,7 +46,7 @@ package struct RawRow {
   }
 
   /// The most columns that SQLite can be built for. Source: https://sqlite.org/limits.html
-  private static let mostColumns = 32_767
+  private static let maximumColumns = 32_767
 
   /// The number of bytes of a serial type; `nil` for one that SQLite does not write.
   private static func size(of type: Int64) -> Int? {

@@ -48,7 +48,7 @@ package struct RevisionDifference: Sendable, Hashable {
   /// Its leaves that may be ancestors of what is missing.
   package let ancestors: [RevisionID]
   /// Whether the filter of a replication no longer accepts the document.
-  package var isDeparted = false
+  package var hasLeftFilter = false
 
   package init(id: String, missing: [RevisionID], ancestors: [RevisionID] = []) {
     self.id = id

@@ -11,7 +11,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   /// Whether what is read is sent to a server: small attachments are then part of the JSON.
   private let sendsToServer: Bool
   /// Whether revisions of documents that have left the filter are read.
-  private let readsDeparted: Bool
+  private let includesLeftFilter: Bool
   /// The changes that an index has found for the filter, for the next batches.
   private let selected = Mutex<SelectedChanges?>(nil)
 
@@ -24,12 +24,12 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   /// - Parameter filter: The documents to read; `nil` for all.
   init(
     _ store: Datastore, filter: CompiledFilter? = nil, sendsToServer: Bool = false,
-    readsDeparted: Bool = false
+    includesLeftFilter: Bool = false
   ) {
     self.store = store
     self.filter = filter
     self.sendsToServer = sendsToServer
-    self.readsDeparted = readsDeparted
+    self.includesLeftFilter = includesLeftFilter
   }
 
   var identity: String { "store:\(store.storeID)" }
@@ -144,10 +144,11 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
           guard let revision = try transaction.documentIfStored(document.id, leaf) else { continue }
           let isAccepted = try filter?.accepts(revision) ?? true
           guard
-            try isAccepted || readsDeparted && (document.isDeparted || hasLeft(document, filter, transaction))
+            try isAccepted
+              || includesLeftFilter && (document.hasLeftFilter || hasLeft(document, filter, transaction))
           else { continue }
           var transferred = try self.transferred(revision, since: document.ancestors, transaction)
-          transferred.isDeparted = !isAccepted
+          transferred.hasLeftFilter = !isAccepted
           length += transferred.textLength
           revisions.append(transferred)
         }

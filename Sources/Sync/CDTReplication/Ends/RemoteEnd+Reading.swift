@@ -96,20 +96,20 @@ extension RemoteEnd {
       ancestors.isEmpty
       ? "" : "&atts_since=\(PercentCoding.encode(RevisionID.parameter(Array(ancestors))))"
     for start in stride(from: 0, to: wanted.missing.count, by: Self.revisionsInURL) {
-      let asked = Array(wanted.missing[start..<min(wanted.missing.count, start + Self.revisionsInURL)])
-      let revisions = OpenRevisions.revisions(asked)
+      let page = Array(wanted.missing[start..<min(wanted.missing.count, start + Self.revisionsInURL)])
+      let revisions = OpenRevisions.revisions(page)
       var request = RemoteConnection.Request(
         "\(RemoteConnection.path(wanted.id))?revs=true&latest=true&open_revs=\(PercentCoding.encode(revisions.parameter))\(since)"
       )
       request.accept = "multipart/mixed"
       let reply = try await connection.send(request)
       if reply.status == 404 {
-        lacking.append(RevisionDifference(id: wanted.id, missing: asked))
+        lacking.append(RevisionDifference(id: wanted.id, missing: page))
         continue
       }
       if [400, 414].contains(reply.status) {
         let refusal = await reply.refusal()
-        rejected += asked.map { Self.unreadable(wanted.id, $0, refusal) }
+        rejected += page.map { Self.unreadable(wanted.id, $0, refusal) }
         continue
       }
       guard reply.status == 200 else { throw await reply.failure() }
@@ -119,7 +119,7 @@ extension RemoteEnd {
       } catch {
         throw ReplicationError(.invalidReply, "\(identity): \(error)")
       }
-      var requested = RequestedRevisions([RevisionDifference(id: wanted.id, missing: asked)])
+      var requested = RequestedRevisions([RevisionDifference(id: wanted.id, missing: page)])
       let (failures, missing) = try await readParts(of: reply, boundary, &requested, body)
       guard let failure = failures.first else {
         lacking += requested.unanswered

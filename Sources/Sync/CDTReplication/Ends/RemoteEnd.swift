@@ -18,7 +18,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     var lacksBulkGet = false
     var lacksFilter = false
     /// The sequence after which the server lists documents that have left the selector.
-    var departedAfter = "0"
+    var leftFilterAfter = "0"
     /// The revisions that the checkpoints have at the server, as far as known, by the ids of the replications.
     var checkpointRevisions: [String: String] = [:]
   }
@@ -71,7 +71,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   func beginFilling() async throws {
     guard case .selector = filter else { return }
     guard let sequence = try await information()["update_seq"] else { return }
-    state.withLock { $0.departedAfter = sequence.shownSequence }
+    state.withLock { $0.leftFilterAfter = sequence.shownSequence }
   }
 
   func isNew() async throws -> Bool {
@@ -160,15 +160,16 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   private static let pageLength = 16 << 20
   private static let changeLength = 64 << 20
 
-  private var departedAfter: String {
-    PercentCoding.encode(state.withLock { $0.departedAfter })
+  private var leftFilterAfter: String {
+    PercentCoding.encode(state.withLock { $0.leftFilterAfter })
   }
 
   private func request(_ query: String) -> RemoteConnection.Request {
     switch filter {
     case .selector(let selector) where !lacksFilter:
       return .init(
-        .POST, "/_changes\(query)&filter=_selector&departed=\(departedAfter)", ["selector": .object(selector)]
+        .POST, "/_changes\(query)&filter=_selector&left_filter=\(leftFilterAfter)",
+        ["selector": .object(selector)]
       )
     case .documentIDs(let ids) where !lacksFilter:
       return .init(
@@ -217,7 +218,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
         throw ReplicationError(.invalidReply, "a row of _changes has no id or no changes")
       }
       var document = ChangedDocument(id: id)
-      document.departed = (row["departed"]?.arrayValue ?? []).compactMap {
+      document.leftFilter = ((row["left_filter"] ?? row["departed"])?.arrayValue ?? []).compactMap {
         $0.stringValue.flatMap { RevisionID($0) }
       }
       for text in revisions.compactMap({ $0["rev"]?.stringValue }) { document.add(text) }

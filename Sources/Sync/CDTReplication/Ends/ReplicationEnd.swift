@@ -69,7 +69,7 @@ struct ChangedDocument: Sendable {
   var invalid: [String] = []
   /// The earlier revisions that the source's filter has accepted, if it no longer accepts the document. A target that has one of them
   /// gets the new one.
-  var departed: [RevisionID] = []
+  var leftFilter: [RevisionID] = []
 
   /// Adds a leaf.
   mutating func add(_ text: String) {
@@ -105,7 +105,7 @@ struct TransferredRevision: Sendable {
   /// The number of attachments whose content is in the JSON.
   var inlineAttachments = 0
   /// Whether the filter no longer accepts the document.
-  var isDeparted = false
+  var hasLeftFilter = false
 
   enum Content: Sendable {
     case text([UInt8])
@@ -181,11 +181,11 @@ extension Array {
 }
 
 extension [RevisionDifference] {
-  /// The same with some documents marked as departed.
-  func marked(_ departed: Set<KeyBytes>) -> [RevisionDifference] {
+  /// The same with some documents marked as those that have left the filter.
+  func marked(_ leftFilter: Set<KeyBytes>) -> [RevisionDifference] {
     map { document in
       var document = document
-      document.isDeparted = departed.contains(KeyBytes(document.id))
+      document.hasLeftFilter = leftFilter.contains(KeyBytes(document.id))
       return document
     }
   }
@@ -203,7 +203,7 @@ extension RevisionDifference {
   /// The same with some of its revisions.
   func only(_ missing: [RevisionID]) -> RevisionDifference {
     var part = RevisionDifference(id: id, missing: missing, ancestors: ancestors)
-    part.isDeparted = isDeparted
+    part.hasLeftFilter = hasLeftFilter
     return part
   }
 }

@@ -8,15 +8,15 @@ import CouchDB
 /// a server or a proxy may leave out a part: what was not asked for is refused, and what did not arrive is known.
 struct RequestedRevisions {
   private let documents: [RevisionDifference]
-  private let asked: [KeyBytes: Set<RevisionID>]
+  private let requested: [KeyBytes: Set<RevisionID>]
   /// The revisions that were not sent, nor a descendant of them.
   private var rest: [KeyBytes: Set<RevisionID>]
   private var arrived: Set<RevisionKey> = []
 
   init(_ documents: [RevisionDifference]) {
     self.documents = documents
-    asked = Dictionary(documents.map { (KeyBytes($0.id), Set($0.missing)) }) { $0.union($1) }
-    rest = asked
+    requested = Dictionary(documents.map { (KeyBytes($0.id), Set($0.missing)) }) { $0.union($1) }
+    rest = requested
   }
 
   /// Notes a revision that was sent.
@@ -24,8 +24,8 @@ struct RequestedRevisions {
   /// - Returns: Whether it was asked for, or descends from one that was.
   mutating func take(_ revision: TransferredRevision) -> Bool {
     let id = KeyBytes(revision.id)
-    guard let asked = asked[id] else { return false }
-    let answered = Self.ancestors(of: revision, among: asked)
+    guard let requested = requested[id] else { return false }
+    let answered = Self.ancestors(of: revision, among: requested)
     guard !answered.isEmpty else { return false }
     rest[id]?.subtract(answered)
     arrived.insert(revision.key)
@@ -33,15 +33,15 @@ struct RequestedRevisions {
   }
 
   private static func ancestors(
-    of revision: TransferredRevision, among asked: Set<RevisionID>
+    of revision: TransferredRevision, among requested: Set<RevisionID>
   ) -> Set<RevisionID> {
-    if asked.contains(revision.revision) { return [revision.revision] }
+    if requested.contains(revision.revision) { return [revision.revision] }
     guard case .parsed(let input) = revision.content else { return [] }
     let history = input.history
-    let known = asked.intersection(history)
+    let known = requested.intersection(history)
     guard known.isEmpty, let oldest = history.last?.generation else { return known }
     // The history may be cut off.
-    return asked.filter { $0.generation < oldest }
+    return requested.filter { $0.generation < oldest }
   }
 
   /// The documents of which something is missing.

@@ -157,7 +157,7 @@ struct OneWayReplication: Sendable {
   /// The JSON that identifies the filter in the id of the replication.
   private var filterJSON: JSONValue {
     guard var filter = options.filter?.json.objectValue else { return .null }
-    if options.pushesDeparted { filter["departed"] = true }
+    if options.pushesLeftFilter { filter["departed"] = true }
     return .object(filter)
   }
 
@@ -204,22 +204,22 @@ struct OneWayReplication: Sendable {
     let documents = documents.filter { !$0.revisions.isEmpty }
     if documents.isEmpty { return [] }
     return try await retrying {
-      let departed = try await self.departed(documents)
-      let wanted = documents.filter { $0.departed.isEmpty || departed.contains(KeyBytes($0.id)) }
-      return try await target.missing(wanted).marked(departed)
+      let leftFilter = try await self.leftFilter(documents)
+      let wanted = documents.filter { $0.leftFilter.isEmpty || leftFilter.contains(KeyBytes($0.id)) }
+      return try await target.missing(wanted).marked(leftFilter)
     }
   }
 
   /// The documents that have left the filter and of which the target has a revision that was in it.
-  private func departed(_ documents: [ChangedDocument]) async throws -> Set<KeyBytes> {
-    let departed = documents.filter { !$0.departed.isEmpty }
-    if departed.isEmpty { return [] }
+  private func leftFilter(_ documents: [ChangedDocument]) async throws -> Set<KeyBytes> {
+    let leftFilter = documents.filter { !$0.leftFilter.isEmpty }
+    if leftFilter.isEmpty { return [] }
     let lacking = try await target.missing(
-      departed.map { ChangedDocument(id: $0.id, revisions: $0.departed) })
+      leftFilter.map { ChangedDocument(id: $0.id, revisions: $0.leftFilter) })
     let lacked = Dictionary(
       lacking.map { (KeyBytes($0.id), $0.missing.count) }, uniquingKeysWith: { $1 })
     return Set(
-      departed.filter { lacked[KeyBytes($0.id), default: 0] < $0.departed.count }.map { KeyBytes($0.id) })
+      leftFilter.filter { lacked[KeyBytes($0.id), default: 0] < $0.leftFilter.count }.map { KeyBytes($0.id) })
   }
 
   // MARK: Rejected documents
@@ -295,22 +295,22 @@ struct OneWayReplication: Sendable {
     var transferred = Set(
       wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
     let lateFilter = try lateFilter()
-    let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
+    let leftFilter = Set(documents.filter(\.hasLeftFilter).map { KeyBytes($0.id) })
     var isRepeated = false
     try await retrying {
       if isRepeated {
         wanted = try await target.missing(
           wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing) }
-        ).marked(departed)
+        ).marked(leftFilter)
       }
       isRepeated = true
       var writing = WriteBuffer()
       let unreadable = try await source.read(wanted) { revision in
         guard isWanted(revision), try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
-        let isDeparted = revision.isDeparted || departed.contains(KeyBytes(revision.id))
+        let hasLeftFilter = revision.hasLeftFilter || leftFilter.contains(KeyBytes(revision.id))
         progress.count { counts in
           counts.revisionsRead += 1
-          if isDeparted { counts.departed += 1 }
+          if hasLeftFilter { counts.leftFilter += 1 }
         }
         transferred.insert(revision.key)
         writing.add(revision)
@@ -330,7 +330,7 @@ struct OneWayReplication: Sendable {
     var sent = revisions.filter { !waiting.contains($0.key) }
     for (revision, _) in outcome.needsAttachments {
       var wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
-      wanted.isDeparted = revision.isDeparted
+      wanted.hasLeftFilter = revision.hasLeftFilter
       outcome.rejected += try await source.read([wanted]) { revision in
         sent.append(revision)
         let again = try await target.write([revision])
@@ -359,7 +359,7 @@ struct OneWayReplication: Sendable {
         return result
       } catch let error as ReplicationError where error.isTransient {
         failures += 1
-        try await pause(after: failures, error, asked: error.pause, error.message)
+        try await pause(after: failures, error, requested: error.pause, error.message)
       } catch let error as DatastoreError where error.code == .busy {
         failures += 1
         try await pause(after: failures, error, error.message)
@@ -371,10 +371,10 @@ struct OneWayReplication: Sendable {
   ///
   /// - Throws: The error, if there was one attempt too many.
   private func pause(
-    after failures: Int, _ error: any Error, asked: Duration? = nil, _ reason: String
+    after failures: Int, _ error: any Error, requested: Duration? = nil, _ reason: String
   ) async throws {
     guard options.isContinuous || failures < options.retries.maximumAttempts else { throw error }
-    let pause = options.retries.pause(afterFailures: failures, asked: asked)
+    let pause = options.retries.pause(afterFailures: failures, requested: requested)
     log.retry(after: failures, reason, pause: pause)
     progress.wait(for: pause, reason: reason)
     guard try await stop.interruptible({ try await Task.sleep(for: pause) }) != nil else {

@@ -20,7 +20,9 @@ extension RequestContext {
     var feed = ChangesFeed(
       request: wanted, database: database, client: client, shutdown: server.shutdown,
       queryTime: limits.queryTime)
-    if let departed = wanted.departed { feed.departedAfter = try max(start, database.sequence(departed)) }
+    if let leftFilter = wanted.leftFilter {
+      feed.leftFilterAfter = try max(start, database.sequence(leftFilter))
+    }
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if wanted.isDescending, !wanted.feed.isLive {
       return Reply.stream(headers: headers) { [feed] out in try await feed.writeDescending(to: &out) }
@@ -71,7 +73,7 @@ struct ChangesRequest: Sendable {
   var timeout: Duration
   var filter = ChangesFilter.none
   /// The sequence, as text, after which documents are listed that a selector accepted in an earlier revision; `nil` for none.
-  var departed: String?
+  var leftFilter: String?
 
   init(_ parameters: QueryParameters, lastEventID: String?, body: JSONObject?) throws {
     if let text = parameters["feed"] {
@@ -99,7 +101,7 @@ struct ChangesRequest: Sendable {
     // Every row has its sequence, which costs nothing here.
     _ = try parameters.count("seq_interval")
     filter = try ChangesFilter(parameters, body: body)
-    departed = parameters["departed"]
+    leftFilter = parameters["left_filter"] ?? parameters["departed"]
   }
 }
 

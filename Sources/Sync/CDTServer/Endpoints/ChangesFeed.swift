@@ -13,7 +13,7 @@ struct ChangesFeed: Sendable {
   let queryTime: Duration
 
   /// The sequence after which documents are listed that have left the selector; `nil` if none are.
-  var departedAfter: Int64?
+  var leftFilterAfter: Int64?
 
   private var waiting: FeedWaiting {
     FeedWaiting(
@@ -170,14 +170,14 @@ struct ChangesFeed: Sendable {
 
   /// The changes that an index finds for a selector, up to those among which documents are listed that have left it.
   private func selectedChanges(since start: Int64) async throws -> SelectedChanges? {
-    guard case .selector(let selector, _) = request.filter, departedAfter.map({ start < $0 }) ?? true else {
+    guard case .selector(let selector, _) = request.filter, leftFilterAfter.map({ start < $0 }) ?? true else {
       return nil
     }
     let limit = request.limit
     let found = try await database.store.readForQuery { transaction in
       try SelectedChanges(of: selector, since: start, limit: limit, in: transaction)
     }
-    return departedAfter.map { found?.upTo($0) } ?? found
+    return leftFilterAfter.map { found?.upTo($0) } ?? found
   }
 
   /// The changes after a sequence, or before it if the feed is descending.
@@ -237,8 +237,8 @@ struct ChangesFeed: Sendable {
         try leaf == change.revisionID ? revision() : transaction.documentIfStored(change.id, leaf)
       }
     }
-    let departed = try leaves.isEmpty ? self.departed(change, transaction) : []
-    if !departed.isEmpty { leaves = listed }
+    let leftFilter = try leaves.isEmpty ? self.leftFilter(change, transaction) : []
+    if !leftFilter.isEmpty { leaves = listed }
     guard !leaves.isEmpty else { return nil }
     var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
     JSONString.write(change.id, to: &text)
@@ -246,8 +246,8 @@ struct ChangesFeed: Sendable {
     text += leaves.map { #"{"rev":"\#($0)"}"# }.joined(separator: ",").utf8
     text.append(UInt8(ascii: "]"))
     if change.isDeleted { text += #","deleted":true"#.utf8 }
-    if !departed.isEmpty {
-      text += #","departed":\#(JSONValue.array(departed.map { .string($0.description) }).text)"#.utf8
+    if !leftFilter.isEmpty {
+      text += #","left_filter":\#(JSONValue.array(leftFilter.map { .string($0.description) }).text)"#.utf8
     }
     if request.includesDocuments {
       text += #","doc":"#.utf8
@@ -262,8 +262,8 @@ struct ChangesFeed: Sendable {
   }
 
   /// The earlier revisions that the selector accepts, if a document has left it.
-  private func departed(_ change: Change, _ transaction: ReadTransaction) throws -> [RevisionID] {
-    guard let departedAfter, change.sequence > departedAfter, case .selector = request.filter else {
+  private func leftFilter(_ change: Change, _ transaction: ReadTransaction) throws -> [RevisionID] {
+    guard let leftFilterAfter, change.sequence > leftFilterAfter, case .selector = request.filter else {
       return []
     }
     let filter = try request.filter.renewed

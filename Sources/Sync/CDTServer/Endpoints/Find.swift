@@ -105,7 +105,7 @@ extension RequestContext {
 
 extension Explanation {
   /// Whether every document is read, and an index would help.
-  fileprivate var lacksIndex: Bool { json["wishedIndex"] != .null }
+  fileprivate var lacksIndex: Bool { json["suggestedIndex"] != .null }
 
   /// The indexes that are not used, the usable ones first, as CouchDB describes them.
   fileprivate var candidates: [JSONValue] {

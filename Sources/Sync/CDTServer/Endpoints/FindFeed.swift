@@ -82,7 +82,7 @@ extension RequestContext {
           quietSince = .now
         }
         guard !results.isOver else { return }
-        let (heard, subscribed) = (results.news, results)
+        let (heard, subscribed) = (results.changeCount, results)
         update = try await results.take()
         if update != nil || results.isOver { continue }
         let hasNews = try await waiting.wait(quietSince: &quietSince, to: &out) {

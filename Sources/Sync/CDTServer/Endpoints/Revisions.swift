@@ -122,10 +122,10 @@ extension RequestContext {
     let members = try await jsonBody().parsed { bytes throws(JSONError) in
       try JSONObject.members(parsing: bytes)
     }
-    let asked = try RevisionsDiffRequest.entries(members)
+    let requested = try RevisionsDiffRequest.entries(members)
     var found: [RevisionDifference] = []
-    for start in stride(from: 0, to: asked.count, by: 500) {
-      let page = Array(asked[start..<min(asked.count, start + 500)])
+    for start in stride(from: 0, to: requested.count, by: 500) {
+      let page = Array(requested[start..<min(requested.count, start + 500)])
       found += try await store.read { transaction in
         try page.compactMap { try transaction.revisionDifference(of: $0.id, among: $0.revisions) }
       }

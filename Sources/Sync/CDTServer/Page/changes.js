@@ -4,7 +4,7 @@ import {feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {link} from './router.js'
 
-const mostChanges = 200
+const maximumChanges = 200
 
 export async function showChanges({main, store, signal}) {
   const body = el('tbody')
@@ -30,7 +30,7 @@ export async function showChanges({main, store, signal}) {
       since = change.get('seq')
       number++
       body.prepend(row(store, change.get('id'), change.get('changes')[0].get('rev'), change.get('deleted'), new Date().toLocaleTimeString()))
-      while (body.children.length > mostChanges) body.lastChild.remove()
+      while (body.children.length > maximumChanges) body.lastChild.remove()
       fill(note, `${count(number, 'change')} since the page was opened.`)
     }
   })

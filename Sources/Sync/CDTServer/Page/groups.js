@@ -6,7 +6,7 @@ import {editor} from './editor.js'
 import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
 
-const mostGroups = 200
+const maximumGroups = 200
 const aggregates = {count: '$count', sum: '$sum', average: '$avg', least: '$min', greatest: '$max'}
 
 export async function showGroups({main, store, parameters, signal}) {
@@ -67,7 +67,7 @@ function request(selector, by, show, field, unwind) {
   const group = new Map([['by', fields], ['aggregates', new Map([['value', value]])]])
   if (unwind) group.set('unwind', unwind)
   // The greatest bars first.
-  return new Map([['selector', selector], ['group', group], ['sort', [new Map([['value', 'desc']])]], ['limit', mostGroups]])
+  return new Map([['selector', selector], ['group', group], ['sort', [new Map([['value', 'desc']])]], ['limit', maximumGroups]])
 }
 
 function chartOf(groups, by, show, field) {
@@ -84,7 +84,7 @@ function chartOf(groups, by, show, field) {
         names.map(name => at(row, name)).map(value => el('th', {scope: 'row'}, value === undefined ? el('em', {}, 'absent') : text(typeof value === 'string' ? value : beginning(value, 100), 100))),
         el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
         el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
-    groups.length === mostGroups && el('p', {}, `The first ${mostGroups} groups are shown.`),
+    groups.length === maximumGroups && el('p', {}, `The first ${maximumGroups} groups are shown.`),
   ]
 }
 

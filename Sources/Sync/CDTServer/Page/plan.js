@@ -23,7 +23,7 @@ async function makeIndex(place, store, wanted, before, signal) {
   const done = AbortSignal.any([signal, watching.signal])
   repeat(300, done, () => showProgress(progress, store, done)).catch(() => {})
   try {
-    await post(path(store, '_index'), {index: {fields: before.measured.wished}}, signal)
+    await post(path(store, '_index'), {index: {fields: before.measured.suggested}}, signal)
   } finally {
     watching.abort()
     note.remove()
@@ -56,7 +56,7 @@ function planOf(plan, make = null) {
       node(groups ? 'Read' : 'Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
       plan.covered && !groups && node('Covered', 'ids and counts come from the index alone')),
     others(plan),
-    make && measured.wished && el('p', {class: 'notice'}, `An index on ${fields(measured.wished)} would help. `, button('Make this index', make)),
+    make && measured.suggested && el('p', {class: 'notice'}, `An index on ${fields(measured.suggested)} would help. `, button('Make this index', make)),
     el('details', {}, el('summary', {}, 'SQL'), plan.sql.map(sql => el('pre', {class: 'json', tabindex: '0', 'aria-label': 'SQL'}, sql))))
 }
 
@@ -67,8 +67,8 @@ function node(title, value, ...children) {
 function source(part) {
   const counts = ({rows, documents}, isIndex) => isIndex ? `${count(rows, 'row')}, ${count(documents, 'document')}` : count(documents, 'document')
   const isIndex = part.index !== null || !!part.parts
-  const [expected, met] = [part.expected, part.met].map(numbers => counts(numbers, isIndex))
-  return node(text(part.source), el('span', {class: 'counts'}, el('span', {}, `expected ${expected}`), ' ', el('span', {}, `met ${met}`)),
+  const [estimated, actual] = [part.estimated, part.actual].map(numbers => counts(numbers, isIndex))
+  return node(text(part.source), el('span', {class: 'counts'}, el('span', {}, `estimated ${estimated}`), ' ', el('span', {}, `actual ${actual}`)),
     part.parts && el('ul', {}, part.parts.map(source)))
 }
 
@@ -83,6 +83,6 @@ function others({indexes}) {
     el('ul', {}, unused.map(({name, reason}) => el('li', {}, el('strong', {}, text(name, 120)), ': ', text(reason)))))
 }
 
-function fields(wished) {
-  return wished.map(field => Object.entries(field)[0]).map(([name, direction]) => visible(name, 120) + (direction === 'desc' ? ' (descending)' : '')).join(', ')
+function fields(suggested) {
+  return suggested.map(field => Object.entries(field)[0]).map(([name, direction]) => visible(name, 120) + (direction === 'desc' ? ' (descending)' : '')).join(', ')
 }

@@ -7,14 +7,14 @@ import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
 
 /** More results are not kept in the page. */
-const mostResults = 500
+const maximumResults = 500
 
 export async function showQuery({main, store, parameters, signal}) {
   const state = {store, signal, form: 'Table', docs: [], running: null}
   state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 6, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
-  state.limitField = el('input', {type: 'number', min: '1', max: `${mostResults}`, value: parameters.get('limit') ?? '50'})
+  state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
   state.skip = Math.max(0, Number(parameters.get('skip')) || 0)
   state.live = el('input', {type: 'checkbox', checked: parameters.has('live')})
   state.results = el('div', {id: 'results'})
@@ -71,7 +71,7 @@ function request(state) {
   if (sort.length) wanted.set('sort', sort)
   const fields = list(state.fields.value)
   if (fields.length) wanted.set('fields', fields)
-  wanted.set('limit', Math.min(mostResults, Math.max(1, Number(state.limitField.value) || 50)))
+  wanted.set('limit', Math.min(maximumResults, Math.max(1, Number(state.limitField.value) || 50)))
   if (state.skip) wanted.set('skip', state.skip)
   return wanted
 }

@@ -7,7 +7,7 @@ import {link} from './router.js'
 const laneWidth = 16
 const rowHeight = 32
 /** More are not drawn. */
-const mostRows = 300
+const maximumRows = 300
 
 export async function showRevisions(store, id, leaves, best, signal) {
   const rows = rowsOf(leaves, best)
@@ -24,13 +24,13 @@ export async function showRevisions(store, id, leaves, best, signal) {
   const pick = (letter, rev) => el('input', {
     type: 'radio', name: `revision-${letter}`, 'aria-label': `${letter}: ${rev}`, onchange: () => { chosen[letter] = rev },
   })
-  const shown = rows.slice(0, mostRows)
+  const shown = rows.slice(0, maximumRows)
   return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'),
     table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B'], shown.map((row, number) => [
       drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, visible(row.rev)),
       row.state, pick('A', row.rev), pick('B', row.rev),
     ])),
-    rows.length > mostRows && el('p', {}, `${rows.length - mostRows} older revisions are not drawn.`),
+    rows.length > maximumRows && el('p', {}, `${rows.length - maximumRows} older revisions are not drawn.`),
     el('p', {class: 'row'}, compare), result)
 }
 

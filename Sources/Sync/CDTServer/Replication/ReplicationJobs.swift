@@ -192,7 +192,7 @@
             state.jobs[job.id]?.note("crashed", "\(error)")
             return state.jobs[job.id]?.failures ?? 1
           }
-          let pause = RetryPolicy().pause(afterFailures: failures, asked: nil)
+          let pause = RetryPolicy().pause(afterFailures: failures, requested: nil)
           logger.warning(
             "replication failed",
             metadata: ["error": "\(error)", "pause": .stringConvertible(pause.seconds)])

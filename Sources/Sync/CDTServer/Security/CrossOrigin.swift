@@ -98,11 +98,11 @@ package struct CrossOrigin: Sendable {
     guard method == "OPTIONS", !isOff, let origin, allows(origin), let requestMethod,
       Self.methods.contains(requestMethod)
     else { return nil }
-    let asked = (requestHeaders ?? "").split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-    guard asked.allSatisfy({ Self.requestHeaders.contains($0.lowercased()) }) else { return nil }
+    let requested = (requestHeaders ?? "").split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+    guard requested.allSatisfy({ Self.requestHeaders.contains($0.lowercased()) }) else { return nil }
     return [Header("Vary", "Origin")] + permission(origin) + [
       Header("Access-Control-Allow-Methods", Self.methods.joined(separator: ", ")),
-      Header("Access-Control-Allow-Headers", asked.joined(separator: ", ")),
+      Header("Access-Control-Allow-Headers", requested.joined(separator: ", ")),
       Header("Access-Control-Max-Age", "600"),
     ]
   }

@@ -2,7 +2,7 @@ import CDTJSON
 import CDTSQLite
 
 /// The function `exact_sum` of a connection: sums of the groups that SQLite makes.
-final class ExactSums: NumberAggregator {
+final class SQLiteSumFunction: NumberAggregator {
   static let function = "exact_sum"
 
   private var sums: [ExactSum] = []
@@ -10,13 +10,13 @@ final class ExactSums: NumberAggregator {
   private var free: [Int] = []
 
   /// The function of a connection, which is defined for its first query for groups.
-  static func of(_ connection: Connection) throws(SQLiteError) -> ExactSums {
-    if let known = connection.aggregator as? ExactSums {
+  static func of(_ connection: Connection) throws(SQLiteError) -> SQLiteSumFunction {
+    if let known = connection.aggregator as? SQLiteSumFunction {
       known.sums.removeAll()
       known.free.removeAll()
       return known
     }
-    let made = ExactSums()
+    let made = SQLiteSumFunction()
     try connection.define(function, made)
     connection.aggregator = made
     return made

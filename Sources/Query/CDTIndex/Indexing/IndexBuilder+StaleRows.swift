@@ -4,7 +4,7 @@ import CDTSQLite
 /// Removes the rows of documents above the watermark, left by an interrupted build or by writes that missed the
 /// indexes. This must happen before the watermark rises.
 extension IndexBuilder {
-  /// The number of strays searched at once, and removed per transaction.
+  /// The number of stale rows searched at once, and removed per transaction.
   private static let strayBatch = 20_000
   private static let removedAtOnce = 500
 
@@ -23,16 +23,17 @@ extension IndexBuilder {
       guard !keys.isEmpty else { break }
       for start in stride(from: 0, to: keys.count, by: Self.removedAtOnce) {
         let some = keys[start..<min(start + Self.removedAtOnce, keys.count)]
-        // If new strays were reported in the meantime, start again.
+        // If new stale rows were reported in the meantime, start again.
         guard
-          try step(entry, watermark: watermark, strays: entry.strays, { try remove(some, from: entry) })
+          try step(entry, watermark: watermark, staleRows: entry.staleRows, { try remove(some, from: entry) })
             != nil
         else { return }
         Sleep.microseconds(Self.pause)
       }
     }
-    _ = try step(entry, watermark: watermark, strays: entry.strays) {
-      try connection.execute("DELETE FROM apart WHERE index_number = \(entry.number) AND document \(isAbove)")
+    _ = try step(entry, watermark: watermark, staleRows: entry.staleRows) {
+      try connection.execute(
+        "DELETE FROM overflow WHERE index_number = \(entry.number) AND document \(isAbove)")
       try set(watermark: watermark, of: entry)
     }
   }
@@ -40,7 +41,7 @@ extension IndexBuilder {
   private func someStrays(of entry: IndexCatalog.Entry, _ isAbove: String, _ watermark: Int64) throws -> [Key]
   {
     try connection.transaction(.deferred) {
-      guard try isLeft(entry, watermark: watermark, strays: entry.strays) else { return [] }
+      guard try isLeft(entry, watermark: watermark, staleRows: entry.staleRows) else { return [] }
       let fields = entry.definition.fields.count
       let columns = (0..<fields).map { "t\($0), v\($0)" }.joined(separator: ", ")
       let select = try connection.statement(

@@ -2,7 +2,7 @@ import CDTJSON
 import CDTPlatform
 
 /// An index that does not exist but would help a query.
-package struct WishedIndex: Sendable, Hashable {
+package struct SuggestedIndex: Sendable, Hashable {
   private var fields: [SortOrder.Field] = []
   private let collation: Collation?
 
