@@ -1,7 +1,7 @@
 import ArgumentParser
 import CDTQuery
 
-struct CountCommand: ParsableCommand {
+struct CountCommand: QueryingCommand {
   static let configuration = CommandConfiguration(
     commandName: "count",
     abstract: "Print how many documents a selector matches.",
@@ -14,10 +14,12 @@ struct CountCommand: ParsableCommand {
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @Argument(help: "The selector. (default: every document)") var selector: String?
-  @OptionGroup var access: QueryAccess
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
 
   func run() throws {
-    let database = try access.open(database, reading: selector)
+    let database = try open(database, reading: selector)
     let query = try SelectorArgument.query(selector)
     guard query.skip == 0, query.limit == nil else {
       throw ToolError(.usage, "count takes a selector; find --count counts the documents of a page")

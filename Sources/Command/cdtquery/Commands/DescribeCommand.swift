@@ -2,7 +2,7 @@ import ArgumentParser
 import CDTJSON
 import CDTQuery
 
-struct DescribeCommand: ParsableCommand {
+struct DescribeCommand: QueryingCommand {
   static let configuration = CommandConfiguration(
     commandName: "describe",
     abstract: "Print the fields of the documents, with their types and values.",
@@ -27,7 +27,9 @@ struct DescribeCommand: ParsableCommand {
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @Option(help: "table, or json for the fields as data.") var format = Format.table
-  @OptionGroup var access: QueryAccess
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
 
   func run() throws {
     let summary = try summary()
@@ -52,16 +54,16 @@ struct DescribeCommand: ParsableCommand {
 
   /// The indexes by which documents never expire, as their dates are not valid.
   private func neverExpiring() throws -> [String] {
-    guard case .store(let store) = database, access.isEmpty else { return [] }
+    guard case .store(let store) = database, file.isEmpty, server.isEmpty else { return [] }
     return try store.open().documentsThatNeverExpire().map(\.description)
   }
 
   private func summary() throws -> FieldSummary {
-    if case .store(let store) = database, access.isEmpty {
+    if case .store(let store) = database, file.isEmpty, server.isEmpty {
       return try store.open().summarizeFields()
     }
     var scan = FieldScan()
-    try access.open(database).results(for: Query([:])).forEachJSON { scan.add($0) }
+    try open(database).results(for: Query([:])).forEachJSON { scan.add($0) }
     // What is not a store has no indexes that are known here.
     return scan.summary(indexed: nil)
   }

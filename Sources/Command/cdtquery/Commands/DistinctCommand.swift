@@ -1,7 +1,7 @@
 import ArgumentParser
 import CDTQuery
 
-struct DistinctCommand: ParsableCommand {
+struct DistinctCommand: QueryingCommand {
   static let configuration = CommandConfiguration(
     commandName: "distinct",
     abstract: "Print the distinct values of a field, as JSON, one per line.",
@@ -18,10 +18,12 @@ struct DistinctCommand: ParsableCommand {
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @Argument(help: "The field, as in pet.species.", completion: Completions.fields) var field: String
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
-  @OptionGroup var access: QueryAccess
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
 
   func run() throws {
-    let database = try access.open(database, reading: selector)
+    let database = try open(database, reading: selector)
     let query = try GroupQuery(distinct: field, SelectorArgument.query(selector))
     let values = query.values(of: try database.groups(query))
     for value in values {

@@ -3,7 +3,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-struct FindCommand: ParsableCommand {
+struct FindCommand: QueryingCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Print the documents that a selector matches, one per line.",
@@ -49,7 +49,9 @@ struct FindCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
-  @OptionGroup var access: QueryAccess
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
 
   func validate() throws {
     let chosen = [count, ids, explain].filter(\.self).count
@@ -77,9 +79,9 @@ struct FindCommand: ParsableCommand {
 
   func run() throws {
     if let batch {
-      return try answer(batch, try access.openDatabase(database, reading: batch))
+      return try answer(batch, try openDatabase(database, reading: batch))
     }
-    let database = try access.open(database, reading: selector)
+    let database = try open(database, reading: selector)
     let query = try position.query(options.query(SelectorArgument.query(selector)))
     if watch, case .store(let store) = self.database {
       return try ResultWatch(query: query, store: store).run()

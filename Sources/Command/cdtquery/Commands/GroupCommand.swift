@@ -2,7 +2,7 @@ import ArgumentParser
 import CDTJSON
 import CDTQuery
 
-struct GroupCommand: ParsableCommand {
+struct GroupCommand: QueryingCommand {
   static let configuration = CommandConfiguration(
     commandName: "group",
     abstract: "Print counts, sums and other values of groups of documents, a row per line.",
@@ -36,7 +36,9 @@ struct GroupCommand: ParsableCommand {
   @OptionGroup var page: PageOptions
   @Flag(help: "Print the plan without running the query.") var explain = false
   @OptionGroup var output: OutputOptions
-  @OptionGroup var access: QueryAccess
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
 
   func validate() throws {
     try page.checkIndex(for: database)
@@ -44,7 +46,7 @@ struct GroupCommand: ParsableCommand {
   }
 
   func run() throws {
-    let database = try access.open(database, reading: selector)
+    let database = try open(database, reading: selector)
     let query = try query()
     if explain { return try Output.standard.line(database.explain(query).text) }
     let rows = try database.groups(query)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CDTQuery
 
-struct SampleCommand: ParsableCommand {
+struct SampleCommand: QueryingCommand {
   static let configuration = CommandConfiguration(
     commandName: "sample",
     abstract: "Print a random sample of the documents that a selector matches.",
@@ -20,14 +20,16 @@ struct SampleCommand: ParsableCommand {
   @Option(help: "The maximum number of documents.") var limit = 10
   @Option(help: "A whole number; the same one gives the same sample of the same documents.") var seed: UInt64?
   @OptionGroup var output: OutputOptions
-  @OptionGroup var access: QueryAccess
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var server: ServerOptions
 
   func validate() throws {
     try refuse(["--limit must be a whole number, 1 or more": limit < 1])
   }
 
   func run() throws {
-    let database = try access.open(database, reading: selector)
+    let database = try open(database, reading: selector)
     let request = try SelectorArgument.query(selector)
     let query = Query(request.selector)
     guard request == query else {

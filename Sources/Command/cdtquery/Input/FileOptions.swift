@@ -103,14 +103,15 @@ struct QueriedFileOptions: ParsableArguments {
   func validate() throws { try file.check(inputFormat) }
 }
 
-/// The options of commands that query a store, a database at a server, or a file.
-struct QueryAccess: ParsableArguments {
-  @OptionGroup var file: QueriedFileOptions
-  @OptionGroup var key: KeyOptions
-  @OptionGroup var server: ServerOptions
+/// A command that queries a store, a database at a server, or a file. It declares the groups of options itself: ArgumentParser takes
+/// twice as long if they are in a group.
+protocol QueryingCommand: ParsableCommand {
+  var file: QueriedFileOptions { get }
+  var key: KeyOptions { get }
+  var server: ServerOptions { get }
+}
 
-  var isEmpty: Bool { file.isEmpty && server.isEmpty }
-
+extension QueryingCommand {
   /// Opens the store or the database.
   ///
   /// - Parameter input: The file that the command reads; standard input can't also have the password.
