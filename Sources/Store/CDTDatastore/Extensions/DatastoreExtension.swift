@@ -93,15 +93,21 @@ final class DatastoreExtensions: Sendable {
     state.withLock { state in state.extensions.contains { type(of: $0) == wanted } }
   }
 
+  /// A loop, since each transaction asks: generic code of the standard library took 5,000 instructions here.
+  private static func first<E>(_: E.Type, among extensions: [any DatastoreExtension]) -> E? {
+    for case let found as E in extensions { return found }
+    return nil
+  }
+
   func existing<E: DatastoreExtension>(_ type: E.Type) -> E? {
-    state.withLock { $0.extensions.lazy.compactMap { $0 as? E }.first }
+    state.withLock { Self.first(type, among: $0.extensions) }
   }
 
   /// The extension of a type, created by a closure if it does not exist; `nil` after closing.
   func extensionObject<E: DatastoreExtension>(_ type: E.Type, make: () -> E) -> E? {
     Self.register(type)
     return state.withLock { state in
-      if let known = state.extensions.lazy.compactMap({ $0 as? E }).first { return known }
+      if let known = Self.first(type, among: state.extensions) { return known }
       if state.isClosed { return nil }
       let made = make()
       state.extensions.append(made)
