@@ -67,12 +67,7 @@ extension Query {
   ///
   /// - Throws: ``QueryError``, also if the text is not JSON or not an object.
   public init(parsing text: String) throws(QueryError) {
-    let value: JSONValue
-    do {
-      value = try JSONValue(parsing: text)
-    } catch {
-      throw QueryError(.invalidJSON(error, what: "query"))
-    }
+    let value = try JSONValue(parsing: text, as: "query")
     guard case .object(let object) = value else { throw QueryError(.notARequest(value)) }
     if Self.isRequest(object) {
       try self.init(request: object)

@@ -37,17 +37,23 @@ public struct QuerySelector: Sendable, Hashable {
   ///
   /// - Throws: ``QueryError``, also if the text is not JSON or not an object.
   public init(parsing text: String) throws(QueryError) {
-    let value: JSONValue
-    do {
-      value = try JSONValue(parsing: text)
-    } catch {
-      throw QueryError(.invalidJSON(error, what: "selector"))
-    }
+    let value = try JSONValue(parsing: text, as: "selector")
     guard case .object(let object) = value else { throw QueryError(.notAnObject(value), at: "") }
     try self.init(object)
   }
 
   package init(clause: Clause) {
     self.clause = clause
+  }
+}
+
+extension JSONValue {
+  /// Parses the text of a selector, or of another part of a request, which the message names.
+  init(parsing text: String, as what: String) throws(QueryError) {
+    do {
+      self = try JSONValue(parsing: text)
+    } catch {
+      throw QueryError(.invalidJSON(error, what: what))
+    }
   }
 }
