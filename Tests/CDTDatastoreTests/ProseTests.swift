@@ -23,8 +23,9 @@ import Testing
 
   @Test(arguments: [("Sources", ".swift"), ("Sources", ".js"), ("docs", ".md")])
   func `names are words of the field`(_ directory: String, _ ending: String) throws {
+    let names = Self.names
     for (path, lines) in try files(in: directory, ending: ending) {
-      for (number, line) in lines.enumerated() where line.contains(Self.names) {
+      for (number, line) in lines.enumerated() where line.contains(names) {
         Issue.record("\(path):\(number + 1): \(line)")
       }
     }

@@ -1,5 +1,4 @@
 import CDTPlatform
-import Foundation
 
 /// The error of a condition that did not become true in time.
 package struct NotYet: Error, CustomStringConvertible {
@@ -32,13 +31,5 @@ package func blockUntil(
   while try !condition() {
     if .now >= end { throw NotYet(description: "not within \(limit): \(what)") }
     Sleep.microseconds(100)
-  }
-}
-
-/// Cancels a task after 50 ms; from a thread of its own, as those of Swift's concurrency may all be busy.
-package func cancelSoon<T: Sendable>(_ task: Task<T, any Error>) {
-  Thread.detachNewThread {
-    Sleep.microseconds(50_000)
-    task.cancel()
   }
 }

@@ -1,3 +1,4 @@
+import CDTPlatform
 import Dispatch
 import Foundation
 import Synchronization
@@ -27,6 +28,14 @@ private func start(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> D
     }.start()
   }
   return group
+}
+
+/// Cancels a task after 50 ms; from a thread of its own, as those of Swift's concurrency may all be busy.
+package func cancelSoon<T: Sendable>(_ task: Task<T, any Error>) {
+  _ = start(1) { _ in
+    Sleep.microseconds(50_000)
+    task.cancel()
+  }
 }
 
 /// A collection of values that threads hand over when they end.
