@@ -139,7 +139,7 @@ package struct Planner {
 }
 
 extension IndexView {
-  /// The lowest sequence up to which the indexes are complete, that a source reads, if there are documents above it.
+  /// The sequence up to which all indexes that a source reads are complete, if there are documents above it.
   func completeUpTo(of source: QueryPlan.Source) -> Int64? {
     var completeUpTo = lastSequence
     _ = source.readsIndex { entry in

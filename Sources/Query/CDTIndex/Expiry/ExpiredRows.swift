@@ -5,8 +5,7 @@ struct ExpiredRows {
   private let view: IndexView
   private let connection: Connection
 
-  /// The number of documents that an index lacks from which on they are not looked at. There are as many only while an
-  /// index is built.
+  /// The maximum number of documents missing from an index that are read. There are more only while an index is built.
   private static let maximumUnindexed = 1_000
 
   init(_ view: IndexView, on connection: Connection) {

@@ -4,9 +4,9 @@ import CDTPlan
 /// A source of a plan with its parts, in words, and once it has been measured with the counts of its rows and documents.
 ///
 /// ```
-/// any of: …                              expected 120 rows, 120 documents; met 131, 129
-/// ├ index "age": age in a range          expected 100 rows, 100 documents; met 110, 110
-/// └ index "city": city at one value      expected 20 rows, 20 documents; met 21, 21
+/// any of: …                              estimated 120 rows, 120 documents; actual 131, 129
+/// ├ index "age": age in a range          estimated 100 rows, 100 documents; actual 110, 110
+/// └ index "city": city at one value      estimated 20 rows, 20 documents; actual 21, 21
 /// ```
 struct PlanNode {
   typealias Counts = (rows: Double, documents: Double)

@@ -157,6 +157,7 @@ struct OneWayReplication: Sendable {
   /// The JSON that identifies the filter in the id of the replication.
   private var filterJSON: JSONValue {
     guard var filter = options.filter?.json.objectValue else { return .null }
+    // The former name, so that checkpoints of earlier builds are found.
     if options.pushesLeftFilter { filter["departed"] = true }
     return .object(filter)
   }

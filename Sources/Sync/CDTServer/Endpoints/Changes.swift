@@ -101,6 +101,7 @@ struct ChangesRequest: Sendable {
     // Every row has its sequence, which costs nothing here.
     _ = try parameters.count("seq_interval")
     filter = try ChangesFilter(parameters, body: body)
+    // Replicators of earlier builds send the second name.
     leftFilter = parameters["left_filter"] ?? parameters["departed"]
   }
 }
