@@ -7,11 +7,22 @@ import Testing
 
 @Suite struct ConnectionPoolTests {
   /// A reader that knows whether it was closed, and whether two used it at once.
-  final class Reader: Sendable {
+  final class Reader: PooledReader {
     let isShut = Atomic(false)
     let users = Atomic(0)
+    let hasState = Atomic(false)
+    let counter: Counter?
 
-    var wasShut: Bool { isShut.load(ordering: .relaxed) }
+    init(_ counter: Counter? = nil) { self.counter = counter }
+
+    let isUsable = true
+    var keepsState: Bool { hasState.load(ordering: .relaxed) }
+    func letGo() { hasState.store(false, ordering: .relaxed) }
+
+    func close() {
+      if isShut.exchange(true, ordering: .relaxed) { counter?.shutTwice.add(1, ordering: .relaxed) }
+      counter?.shut.add(1, ordering: .relaxed)
+    }
   }
 
   final class Counter: Sendable {
@@ -24,11 +35,7 @@ import Testing
     ConnectionPool(
       open: {
         counter.opened.add(1, ordering: .relaxed)
-        return Reader()
-      },
-      shut: { reader in
-        if reader.isShut.exchange(true, ordering: .relaxed) { counter.shutTwice.add(1, ordering: .relaxed) }
-        counter.shut.add(1, ordering: .relaxed)
+        return Reader(counter)
       })
   }
 
@@ -43,9 +50,8 @@ import Testing
 
   @Test func `a reader that is there from the beginning is used`() throws {
     let counter = Counter()
-    let first = Reader()
-    let pool = ConnectionPool(
-      first: first, open: { Reader() }, shut: { _ in counter.shut.add(1, ordering: .relaxed) })
+    let first = Reader(counter)
+    let pool = ConnectionPool(first: first, open: { Reader(counter) })
     #expect(try pool.withReader { $0 === first })
     pool.close()
     #expect(counter.shut.load(ordering: .relaxed) == 1)
@@ -105,6 +111,32 @@ import Testing
     #expect(counter.opened.load(ordering: .relaxed) == counter.shut.load(ordering: .relaxed))
   }
 
+  @Test func `a reader that nobody borrows ends its state soon`() throws {
+    let pool = pool(Counter())
+    let reader = try pool.withReader { reader in
+      reader.hasState.store(true, ordering: .relaxed)
+      return reader
+    }
+    try blockUntil("the state has ended") { !reader.keepsState }
+    // Again, as the pool has stopped looking.
+    try pool.withReader { $0.hasState.store(true, ordering: .relaxed) }
+    try blockUntil("the state has ended") { !reader.keepsState }
+  }
+
+  @Test func `the states of idle readers end when they are asked to, those of others don't`() throws {
+    let pool = pool(Counter())
+    try pool.withReader { outer in
+      outer.hasState.store(true, ordering: .relaxed)
+      let inner = try pool.withReader { inner in
+        inner.hasState.store(true, ordering: .relaxed)
+        return inner
+      }
+      pool.endStates()
+      #expect(!inner.keepsState)
+      #expect(outer.keepsState)
+    }
+  }
+
   @Test func `a closed pool keeps nothing, and lends nothing`() throws {
     let counter = Counter()
     let pool = pool(counter)
@@ -123,7 +155,7 @@ import Testing
         mayOpen.wait()
         isOpened.store(true, ordering: .relaxed)
         return Reader()
-      }, shut: { $0.isShut.store(true, ordering: .relaxed) })
+      })
     let thread = Thread { try? pool.withReader { _ in } }
     thread.start()
     isOpening.wait()
@@ -136,7 +168,7 @@ import Testing
 
   @Test func `an error of opening or of the user comes through, and the reader comes back`() throws {
     struct Failure: Error {}
-    let failing = ConnectionPool<Reader>(open: { throw Failure() }, shut: { _ in })
+    let failing = ConnectionPool<Reader>(open: { throw Failure() })
     #expect(throws: Failure.self) { try failing.withReader { _ in } }
     let counter = Counter()
     let pool = pool(counter)
@@ -178,8 +210,7 @@ import Testing
       let writer = try Connection(path: path, mode: .readWriteCreate, busyTimeout: .seconds(60))
       try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (0), (0)")
       let pool = ConnectionPool<PooledConnection>(
-        open: { PooledConnection(try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(60))) },
-        shut: { $0.connection.close() })
+        open: { PooledConnection(try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(60))) })
       let torn = Atomic(0)
       let failed = Atomic(0)
       let write = PooledConnection(writer)
@@ -206,9 +237,14 @@ import Testing
     }
   }
 
-  final class PooledConnection: @unchecked Sendable {
+  final class PooledConnection: PooledReader, @unchecked Sendable {
     // Sendable without a lock of its own: one thread uses it at a time, by the pool or as the only writer.
     let connection: Connection
+    let isUsable = true
+    let keepsState = false
+
+    func letGo() {}
+    func close() { connection.close() }
 
     init(_ connection: Connection) {
       self.connection = connection

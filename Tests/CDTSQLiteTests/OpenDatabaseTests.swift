@@ -29,6 +29,9 @@ import Testing
     let before = try locks(path)
     #expect(before.count >= 2)
 
+    let placed = PlacedFile(path)
+    placed?.close()
+    #expect(try locks(path) == before)
     #expect(try LogLoss.find(inLogOf: path) == nil)
     var rows = 0
     let raw = try #require(try RawDatabase(path, versionWithChecksums: 1))

@@ -73,6 +73,19 @@ int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions) {
   return file < 0 ? -errno : file;
 }
 
+int32_t cdt_name_file(const char *path) {
+#ifdef O_PATH
+  return cdt_open(path, O_PATH, 0);
+#else
+  (void)path;
+  return -ENOTSUP;
+#endif
+}
+
+void cdt_close(int32_t file) {
+  if (file >= 0) close(file);
+}
+
 int32_t cdt_exchange(const char *path, const char *other) {
 #ifdef __APPLE__
   return renamex_np(path, other, RENAME_SWAP) == 0 ? 0 : errno;
@@ -119,6 +132,16 @@ int64_t cdt_thread_processor_time(void) {
   struct timespec time = {0, 0};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return nanoseconds(time);
+}
+
+int64_t cdt_coarse_time(void) {
+#ifdef __APPLE__
+  return (int64_t)clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW_APPROX);
+#else
+  struct timespec time = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return nanoseconds(time);
+#endif
 }
 
 int64_t cdt_monotonic_nanoseconds(void) {

@@ -108,4 +108,24 @@ static inline _Bool csqlite_is_log_index_wrong(const volatile void *index) {
   return copied > frames;
 }
 
+/// The header of the index of a log. Every commit, and every restart of the log, changes it.
+typedef struct csqlite_log_header {
+  uint64_t words[6];
+} csqlite_log_header;
+
+/// Reads the header of the index of a log.
+///
+/// Returns whether there is one: its two copies differ while a commit is written.
+/// Source: https://sqlite.org/walformat.html, The WAL-Index File Format.
+static inline _Bool csqlite_read_log_header(const volatile void *index, csqlite_log_header *header) {
+  memcpy(header, (const void *)index, 48);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return memcmp((const char *)index + 48, header, 48) == 0;
+}
+
+static inline _Bool csqlite_is_log_header(const volatile void *index, const csqlite_log_header *known) {
+  csqlite_log_header header;
+  return csqlite_read_log_header(index, &header) && memcmp(&header, known, 48) == 0;
+}
+
 #endif

@@ -30,7 +30,7 @@ public final class Datastore: Sendable {
   /// The access with which the database file is opened.
   package let access: FileAccess
   /// The opened database file. If it is deleted elsewhere, another file may appear at its path.
-  private let identity: FileIdentity
+  private let file: PlacedFile
   /// The pages that another program has copied into the file.
   let copiedPages: CopiedPages?
   /// The keys, if the datastore is encrypted.
@@ -59,7 +59,7 @@ public final class Datastore: Sendable {
     if let encryption = options.encryption { try KeyFile.makeIfNew(in: place, encryption) }
     let path = DatabaseFile.path(in: directory)
     databasePath = path
-    let (opened, access, identity, keys) = try place.shared {
+    let (opened, access, file, keys) = try place.shared {
       try StoreFiles.checkKinds(in: directory)
       let keys = try KeyFile.keys(in: directory, options.encryption)
       let before = FileIdentity(path)
@@ -69,7 +69,7 @@ public final class Datastore: Sendable {
         ? DatabaseFile.openReading(in: directory, access, options: options, keys?.documents)
         : DatabaseFile.openFirst(in: directory, options: options, keys?.documents)
       // Somebody may have put another file in its place.
-      guard let found = try Self.identity(path), before == nil || before == found else {
+      guard let found = PlacedFile(path), before == nil || before == found.identity else {
         opened.connection.close()
         throw DatastoreError.deletedElsewhere(name)
       }
@@ -81,10 +81,10 @@ public final class Datastore: Sendable {
     storeID = opened.storeID
     copiedPages = opened.connection.copiedPages
     self.access = access
-    self.identity = identity
+    self.file = file
     let open: @Sendable () throws -> Connection = {
       try place.shared {
-        guard try Self.identity(path) == identity else { throw DatastoreError.deletedElsewhere(name) }
+        guard try Self.identity(path) == file.identity else { throw DatastoreError.deletedElsewhere(name) }
         guard access.isCurrent(path) else { throw DatastoreError.changedElsewhere(name) }
         return try DatabaseFile.open(in: directory, access, options: options, keys?.documents)
       }
@@ -99,8 +99,7 @@ public final class Datastore: Sendable {
     }
     readers = ConnectionPool(
       first: StoreReader(opened.connection, budget: memory),
-      open: { StoreReader(try open(), budget: memory) },
-      isUsable: { !$0.connection.isClosed }, shut: { $0.close() })
+      open: { StoreReader(try open(), budget: memory) })
     try openExtensions()
   }
 
@@ -108,7 +107,7 @@ public final class Datastore: Sendable {
   ///
   /// - Throws: ``DatastoreError`` with the code `.io` if the system can't tell.
   func hasFile() throws(DatastoreError) -> Bool {
-    try Self.identity(databasePath) == identity && access.isCurrent(databasePath)
+    try Self.identity(databasePath) == file.identity && access.isCurrent(databasePath)
   }
 
   private static func identity(_ path: String) throws(DatastoreError) -> FileIdentity? {
@@ -130,6 +129,7 @@ public final class Datastore: Sendable {
     attachmentFiles.close()
     readers.close()
     writer.close()
+    file.close()
   }
 
   /// The size of the store on disk in bytes, including indexes and attachments.
@@ -174,7 +174,14 @@ public final class Datastore: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkFile() throws(DatastoreError) {
     try checkOpen()
-    guard try Self.identity(databasePath) == identity else { throw .deletedElsewhere(name) }
+    guard try Self.identity(databasePath) == file.identity else { throw .deletedElsewhere(name) }
+    guard access.isCurrent(databasePath) else { throw .changedElsewhere(name) }
+  }
+
+  /// Like ``checkFile()``, for a read: a directory that was moved away is only noticed soon.
+  private func checkFileSoon() throws(DatastoreError) {
+    try checkOpen()
+    guard try FileSystem.perform("read", databasePath, file.isInPlace()) else { throw .deletedElsewhere(name) }
     guard access.isCurrent(databasePath) else { throw .changedElsewhere(name) }
   }
 
@@ -210,12 +217,17 @@ public final class Datastore: Sendable {
 
   /// Lends a reader.
   func lendReader() throws -> ConnectionPool<StoreReader>.Lease {
-    try checkFile()
+    try checkFileSoon()
     return try mappingFailures {
       let lease = try readers.lend()
       try lease.reader.prepare()
       return lease
     }
+  }
+
+  /// Ends the transactions that idle readers keep (``StoreReader``), so that the log can restart.
+  package func endKeptStates() {
+    readers.endStates()
   }
 
   /// Closes the readers that are not lent; others are opened when they are needed.
@@ -297,7 +309,7 @@ public final class Datastore: Sendable {
 
   /// Runs `body` with a reader; SQLite errors become ``DatastoreError``.
   func withReader<R>(_ body: (StoreReader) throws -> R) throws -> R {
-    try checkFile()
+    try checkFileSoon()
     return try mappingFailures {
       let lease = try readers.lend()
       try lease.reader.prepare()

@@ -13,9 +13,9 @@ import Testing
       var stores: [Datastore] = []
       for number in 0..<20 { stores.append(try manager.datastore(named: "store\(number)")) }
       defer { for store in stores { manager.close(store.name) } }
-      #expect(try openFiles(in: directory) == 3 * 20)
+      #expect(try openFiles(in: directory) == 4 * 20)
       for store in stores { try store.createDocument(from: DocumentDraft(body: ["a": 1])) }
-      #expect(try openFiles(in: directory) == 5 * 20)
+      #expect(try openFiles(in: directory) == 6 * 20)
       for store in stores {
         try store.ensureIndexed(["a"])
         #expect(try store.count(["a": 1]) == 1)

@@ -33,6 +33,13 @@ int32_t cdt_free_bytes(const char *path, uint64_t *bytes);
 /// Opens a file that closes in new programs. The file, or a negative value of errno.
 int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions);
 
+/// A descriptor that names a file without opening it, so that closing it releases no locks; a negative value of errno, ENOTSUP
+/// where there is none.
+int32_t cdt_name_file(const char *path);
+
+/// Closes a descriptor; nothing if it is negative.
+void cdt_close(int32_t file);
+
 /// Creates an empty file that only the user can access, without opening one that exists: EEXIST.
 int32_t cdt_make_file(const char *path);
 
@@ -53,6 +60,9 @@ int64_t cdt_thread_processor_time(void);
 
 /// The time of CLOCK_MONOTONIC in nanoseconds.
 int64_t cdt_monotonic_nanoseconds(void);
+
+/// A monotonic time in nanoseconds that is a few milliseconds late, and read within 5 ns.
+int64_t cdt_coarse_time(void);
 
 /// The processors in use, at least one.
 int32_t cdt_processors(void);

@@ -22,14 +22,10 @@ package final class ExpiredDocuments: DocumentHiding {
   // MARK: Hiding
 
   /// The instant of a transaction, at which it first asked.
-  fileprivate struct Instant {
-    let time: Double
-  }
-
   package func instant(of transaction: ReadTransaction) -> Double {
-    if let known = transaction.extensionStates[Instant.self] { return known.time }
+    if let known = transaction.instant { return known }
     let time = schedule.now
-    transaction.extensionStates[Instant.self] = Instant(time: time)
+    transaction.instant = time
     return time
   }
 
@@ -145,7 +141,6 @@ extension ReadTransaction {
   /// Has documents expire at the instant of another transaction. It must not have read any.
   package func takeInstant(of other: ReadTransaction) {
     guard let expired = other.store.existingExtension(QueryExtension.self)?.expired else { return }
-    extensionStates[ExpiredDocuments.Instant.self] = ExpiredDocuments.Instant(
-      time: expired.instant(of: other))
+    instant = expired.instant(of: other)
   }
 }

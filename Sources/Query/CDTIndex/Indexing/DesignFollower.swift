@@ -15,8 +15,8 @@ struct DesignFollower: Sendable {
   func follow() throws {
     let store = try indexes.openStore()
     guard !store.access.isReadOnly else { return }
-    // One statement, without the indexes of a state, which may be what is damaged or locked.
-    let wanted = try store.readAutocommit { try Self.definitions(in: "main", on: $0.connection()) }
+    // Without the indexes of a state, which may be what is damaged or locked.
+    let wanted = try store.readWithoutExtensions { try Self.definitions(in: "main", on: $0.connection()) }
     let known = try recovery.definitions.filter { $0.designDocument != nil }
     if Set(wanted) == Set(known) { return }
     try indexes.changing { file in

@@ -37,6 +37,9 @@ package final class IndexManager: Sendable {
     }
   }
 
+  /// The last file that was found at ``path``: looking at it costs less than looking for it.
+  private let found = Mutex<PlacedFile?>(nil)
+
   init(of store: Datastore, directory: String, _ worker: IndexWorker, _ expiry: ExpirySchedule) {
     self.store = WeakReference(store)
     (self.directory, self.worker, self.expiry) = (directory, worker, expiry)
@@ -46,6 +49,16 @@ package final class IndexManager: Sendable {
     expiry.follow((try? recovery.definitions) ?? [])
   }
 
+  /// The identity of the index file for a read, which soon notices that a directory was moved away; `nil` if there is none, or the
+  /// system can't tell.
+  var identity: FileIdentity? {
+    let known = found.withLock { $0 }
+    if let known, (try? known.isInPlace()) == true { return known.identity }
+    let file = PlacedFile(path)
+    found.withLock { $0 = file }
+    return file?.identity
+  }
+
   func openStore() throws -> Datastore {
     guard let store = store.value else { throw QueryError.datastoreClosed }
     return store
@@ -53,6 +66,7 @@ package final class IndexManager: Sendable {
 
   func close() {
     writer.withLock { $0.end() }
+    found.withLock { $0 = nil }
   }
 
   /// Has the file replaced, which a query found damaged.
@@ -94,7 +108,7 @@ package final class IndexManager: Sendable {
     // If the definitions are lost too, so are the unique indexes.
     let unique = ((try? recovery.definitions) ?? []).filter(\.isUnique)
     guard !unique.isEmpty else { return }
-    try openStore().readAutocommit { transaction in
+    try openStore().readWithoutExtensions { transaction in
       let check = UniqueCheck(write: write, before: try transaction.connection(), schema: "main", index: nil)
       for entry in IndexCatalog(unfilled: unique).entries { try check.run(entry) }
     }

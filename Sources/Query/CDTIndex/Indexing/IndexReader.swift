@@ -54,6 +54,22 @@ final class IndexReader {
     }
   }
 
+  /// Whether a new transaction would have the snapshot of the one that goes on.
+  func isCurrent(_ snapshot: IndexSnapshot, _ manager: IndexManager) -> Bool {
+    let identity = manager.identity
+    guard isAttached else {
+      // Without an index file, and without definitions of indexes.
+      guard case .fixed(let view) = snapshot else { return false }
+      return identity == nil && view.catalog.entries.isEmpty
+    }
+    guard identity == attached, !manager.recovery.isDamaged(identity), reader?.isAttachedCurrent == true else {
+      return false
+    }
+    // A new transaction wakes the worker if the indexes are behind.
+    guard case .fixed(let view) = snapshot else { return true }
+    return view.isReadable && !view.isBehind
+  }
+
   /// Takes a snapshot of the index file in a transaction that has begun. Indexes that can't be used appear empty.
   ///
   /// The index file's snapshot is taken first and the documents' later. As documents are committed first, the indexes
@@ -93,7 +109,7 @@ final class IndexReader {
   ///
   /// - Returns: Whether there is one.
   func attach(_ manager: IndexManager, _ store: Datastore) throws -> Bool {
-    let identity = FileIdentity(manager.path)
+    let identity = manager.identity
     if let identity, identity == attached, !isForgotten, !manager.recovery.isDamaged(identity),
       access?.isCurrent(manager.path) ?? true
     {
@@ -189,7 +205,7 @@ final class IndexReader {
   /// moment, between its two commits.
   private func noteGap(in indexes: IndexView, _ manager: IndexManager) {
     let sequence = indexes.indexedSequence
-    guard sequence < indexes.lastSequence else { return gap = nil }
+    guard indexes.isBehind else { return gap = nil }
     let isKnown = gap?.sequence == sequence
     if isKnown, gap?.wasReported == false { manager.worker.wake() }
     gap = (sequence, isKnown)

@@ -17,6 +17,9 @@ package struct IndexView: Sendable {
   /// The documents whose rows must be left out one by one.
   package var hidden = HiddenDocuments()
 
+  /// Whether there are documents that the complete indexes lack.
+  var isBehind: Bool { indexedSequence < lastSequence }
+
   /// The sequence up to which an index has every document.
   package func completeUpTo(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }
 }

@@ -54,6 +54,11 @@ package final class QueryExtension: DatastoreExtension {
       indexes, transaction.store)
   }
 
+  package func isCurrent(_ states: ExtensionStates, on reader: StoreReader) -> Bool {
+    guard let snapshot = states[IndexSnapshot.self] else { return false }
+    return IndexReader.of(reader).isCurrent(snapshot, indexes)
+  }
+
   package var hiding: (any DocumentHiding)? { expiry.hasRules ? expired : nil }
 
   /// - Throws: ``UniqueViolation``, also if the indexes can't be used; `DatastoreError` if the documents can't be read.

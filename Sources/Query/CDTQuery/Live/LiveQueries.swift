@@ -202,7 +202,7 @@ package final class LiveQueries: KeptResults {
       let now = expiry.now
       if expiry.hasRules { Self.noticeClock(at: now, &state) }
       var next: Double?
-      let last = try store.readAutocommit(stop: stop) { transaction in
+      let last = try store.readWithoutExtensions(stop: stop) { transaction in
         try transaction.use { connection in
           try Self.read(transaction, connection, expiry, at: now, after: state.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
@@ -213,7 +213,7 @@ package final class LiveQueries: KeptResults {
       expiry.wake(at: next)
       guard let last else {
         // The documents of a backup that was restored have lower sequences.
-        let last = try store.readAutocommit { try $0.lastSequence() }
+        let last = try store.readWithoutExtensions { try $0.lastSequence() }
         if last < state.sequence {
           state.sequence = last
           for observer in state.observers.values { observer.markStale() }

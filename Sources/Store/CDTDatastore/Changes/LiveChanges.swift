@@ -105,7 +105,7 @@ extension Datastore {
     since sequence: Int64, limit: Int, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Changes? {
     do {
-      return try await readOnce { try $0.changes(since: sequence, limit: limit) }
+      return try await readDocuments { try $0.changes(since: sequence, limit: limit) }
     } catch let error as DatastoreError where error.code == .closed {
       return nil
     } catch is CancellationError {

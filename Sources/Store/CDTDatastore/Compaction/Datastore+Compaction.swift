@@ -71,7 +71,7 @@ extension Datastore {
     // Overwriting freed pages with zeros would need as much space again.
     try withWriter { try $0.connection.execute("PRAGMA secure_delete = FAST") }
     // Concurrent writes are left to the next compaction.
-    let newest = try readAutocommit { try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") } }
+    let newest = try readWithoutExtensions { try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") } }
     var last = Int64.min
     while true {
       let rows = try write(stop: stop) { try $0.forgetBodies(after: last, upTo: newest, count: Self.batch) }
@@ -128,6 +128,7 @@ extension Datastore {
   /// A checkpoint stops at the first page that is newer than a state being read, so if it copies the whole log, nobody
   /// reads an earlier state.
   fileprivate func isOnlyLatestStateRead(duringWriteBy writer: Connection) throws -> Bool {
+    endKeptStates()
     let lease = try lendReader()
     return try lease.reader.connection.checkpointsWholeLog(whileLockedBy: writer)
   }

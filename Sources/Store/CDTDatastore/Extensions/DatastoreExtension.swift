@@ -24,6 +24,9 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   /// restart the transaction on the connection.
   func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws
 
+  /// Whether the states of a reader's transaction, which goes on, are those that a new one would have.
+  func isCurrent(_ states: ExtensionStates, on reader: StoreReader) -> Bool
+
   /// Decides which documents are hidden; `nil` if none can be. Only one extension of a datastore does.
   var hiding: (any DocumentHiding)? { get }
 
@@ -42,6 +45,7 @@ package protocol DatastoreExtension: AnyObject, Sendable {
 extension DatastoreExtension {
   package func willBegin(on reader: StoreReader) throws {}
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {}
+  package func isCurrent(_ states: ExtensionStates, on reader: StoreReader) -> Bool { true }
   package var hiding: (any DocumentHiding)? { nil }
 }
 

@@ -1,7 +1,10 @@
 package import CDTSQLite
 
 /// A connection that reads a datastore, lent to one user at a time.
-package final class StoreReader: @unchecked Sendable {
+///
+/// Its transaction goes on after the user has ended, while nothing is committed: the next user reads the same state, and neither
+/// locks nor reads what the first has read of it. A ``ConnectionPool`` ends it when nobody comes.
+package final class StoreReader: PooledReader, @unchecked Sendable {
   // Sendable without a lock: a ConnectionPool, which has one, lends it to one user at a time, and its lease can't be
   // copied.
 
@@ -14,6 +17,13 @@ package final class StoreReader: @unchecked Sendable {
   private var share = 0
   /// The name of another attached database, which gets an eighth of the memory.
   private var attachedSchema: String?
+  /// The states of the databases before the last transaction began: of the documents and of what is attached.
+  private var before: (documents: LogState?, attached: LogState?)
+  /// The states of extensions for the transaction that goes on, if one does.
+  private var kept: ExtensionStates?
+  /// The time at which a commit was last noticed. Soon afterwards no transaction goes on: a store that is written to often gains
+  /// nothing, and the log of the writer grows.
+  private var changed: ContinuousClock.Instant?
 
   init(_ connection: Connection, budget: MemoryBudget) {
     self.connection = connection
@@ -21,13 +31,64 @@ package final class StoreReader: @unchecked Sendable {
     budget.addReader()
   }
 
-  func close() {
+  package func close() {
+    letGo()
     connection.close()
     budget.removeReader(share)
   }
 
-  /// Ends a read transaction. If that fails, as it may without memory, the connection is closed.
-  func endTransaction() {
+  package var isUsable: Bool { !connection.isClosed }
+
+  // MARK: Transactions
+
+  /// Begins a transaction, whose state is that of its first statement.
+  func begin() throws(SQLiteError) {
+    before = (connection.logState(), attachedSchema.flatMap { connection.logState(of: $0) })
+    try connection.begin(.deferred)
+  }
+
+  /// Continues the transaction of the last user if a new one would read the same.
+  ///
+  /// - Returns: The states of the extensions in it.
+  func resume(with extensions: [any DatastoreExtension]) -> ExtensionStates? {
+    guard let kept = kept.take() else { return nil }
+    guard before.documents?.isCurrent == true else {
+      changed = .now
+      return nil
+    }
+    return extensions.allSatisfy { $0.isCurrent(kept, on: self) } ? kept : nil
+  }
+
+  /// Whether the attached database has not changed since before the transaction began, and is read by it.
+  package var isAttachedCurrent: Bool {
+    guard let attachedSchema else { return false }
+    return before.attached?.isCurrent == true && connection.isOnlyReading(attachedSchema)
+  }
+
+  /// Ends a transaction for its user.
+  func end(_ transaction: ReadTransaction) {
+    let states = transaction.extensionStates
+    transaction.end()
+    guard connection.isOnlyReading(), mayKeepState else { return letGo() }
+    kept = states
+  }
+
+  private var mayKeepState: Bool {
+    guard before.documents?.isCurrent == true else {
+      changed = .now
+      return false
+    }
+    guard let changed else { return true }
+    guard ContinuousClock.now - changed > .microseconds(readerRest) else { return false }
+    self.changed = nil
+    return true
+  }
+
+  package var keepsState: Bool { kept != nil }
+
+  /// Ends the transaction. If that fails, as it may without memory, the connection is closed.
+  package func letGo() {
+    kept = nil
     connection.rollBack()
     if connection.isInTransaction { connection.close() }
   }
@@ -39,6 +100,8 @@ package final class StoreReader: @unchecked Sendable {
     try HiddenDocuments.createView(on: connection)
     canHideDocuments = true
   }
+
+  // MARK: Memory
 
   /// Takes the reader's current share of memory. Call it before each use.
   func prepare() throws(SQLiteError) {

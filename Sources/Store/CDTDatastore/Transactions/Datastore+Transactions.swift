@@ -50,35 +50,47 @@ extension Datastore {
     try await writes.run { stop in try self.write(stop: stop, body) }
   }
 
-  /// Reads with a single statement, which needs no transaction.
-  package func readAutocommit<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
-    try withReader { reader in
-      let transaction = try ReadTransaction(
-        reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
-      defer { transaction.end() }
-      return try body(transaction)
-    }
-  }
-
-  /// Reads documents with a single statement; in a transaction if documents may be hidden.
-  func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+  /// Reads one state of the documents. A query in it would have no indexes.
+  ///
+  /// Extensions have a state in it only if documents may be hidden.
+  package func readDocuments<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
     try openNewExtensions()
-    return hiding != nil
-      ? try readSnapshot(stop: stop, body) : try readAutocommit(stop: stop, body)
+    return try hiding != nil
+      ? readSnapshot(stop: stop, body) : readWithoutExtensions(stop: stop, body)
   }
 
-  func readOnce<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
-    try await WorkQueue.reads.run { stop in try self.readOnce(stop: stop, body) }
+  package func readDocuments<R: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await WorkQueue.reads.run { stop in try self.readDocuments(stop: stop, body) }
+  }
+
+  /// Reads one state of the documents, also those that are hidden.
+  package func readWithoutExtensions<R>(
+    stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R
+  ) throws -> R {
+    try read(with: [], stop, body)
   }
 
   package func readSnapshot<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+    try read(with: nil, stop, body)
+  }
+
+  /// - Parameter extensions: `nil` for those that have data.
+  private func read<R>(
+    with extensions: [any DatastoreExtension]?, _ stop: StopSignal?, _ body: (ReadTransaction) throws -> R
+  ) throws -> R {
     try withReader { reader in
-      let state = try beginReading(reader, stop: stop)
-      defer {
+      let state = try beginReading(reader, with: extensions, stop: stop)
+      do {
+        let result = try body(state)
+        reader.end(state)
+        return result
+      } catch {
         state.end()
-        reader.endTransaction()
+        reader.letGo()
+        throw error
       }
-      return try body(state)
     }
   }
 
@@ -115,15 +127,19 @@ extension Datastore {
     try await WorkQueue.long.run(body)
   }
 
-  /// Begins to read one state of the documents and of the extensions' data.
-  func beginReading(_ reader: StoreReader, stop: StopSignal?) throws -> ReadTransaction {
+  /// Begins to read one state of the documents and of the data of extensions.
+  ///
+  /// - Parameter extensions: `nil` for those that have data.
+  func beginReading(
+    _ reader: StoreReader, with extensions: [any DatastoreExtension]? = nil, stop: StopSignal?
+  ) throws -> ReadTransaction {
     let state = try ReadTransaction(reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
     do {
-      try state.begin(on: reader, with: currentExtensions())
+      try state.begin(on: reader, with: extensions ?? currentExtensions(), isWhole: extensions == nil)
       return state
     } catch {
       state.end()
-      reader.endTransaction()
+      reader.letGo()
       throw error
     }
   }
@@ -153,6 +169,8 @@ extension Datastore {
           for each in extensions { try each.willCommit(pending) }
           return (result, pending)
         }
+        // What idle readers keep is now an earlier state, which keeps the logs from restarting.
+        endKeptStates()
         for each in extensions { each.didCommit(pending) }
         return result
       } catch {

@@ -11,8 +11,7 @@ package final class HeldReadTransaction {
   }
 
   deinit {
-    transaction.end()
-    lease.reader.endTransaction()
+    lease.reader.end(transaction)
   }
 }
 

@@ -27,7 +27,9 @@ public class ReadTransaction {
   package var lastTree: KnownTree?
   /// The documents that are hidden, once they are known.
   var hidden: HiddenDocuments?
-  /// The states of extensions for this transaction.
+  /// The time at which documents are hidden, in seconds since 1970, once it is known.
+  package var instant: Double?
+  /// The states of extensions for this transaction. The next one has them, too, if it reads the same.
   package var extensionStates = ExtensionStates()
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
@@ -42,11 +44,18 @@ public class ReadTransaction {
   }
 
   /// Begins the transaction of a reader, with the snapshots of the extensions that are open.
-  func begin(on reader: StoreReader, with extensions: [any DatastoreExtension]) throws {
+  ///
+  /// - Parameter isWhole: Whether an extension that is created later may begin again.
+  func begin(on reader: StoreReader, with extensions: [any DatastoreExtension], isWhole: Bool) throws {
     self.reader = reader
+    if !isWhole || !extensions.isEmpty, let kept = reader.resume(with: extensions) {
+      extensionStates = kept
+      return
+    }
+    reader.letGo()
     for each in extensions { try each.willBegin(on: reader) }
     if store.hiding != nil { try reader.prepareToHideDocuments() }
-    try reader.connection.begin(.deferred)
+    try reader.begin()
     for each in extensions { try each.didBegin(self, on: reader) }
   }
 
@@ -56,9 +65,9 @@ public class ReadTransaction {
   package func beginAgain(with extension: some DatastoreExtension) throws -> Bool {
     guard let reader, !reader.connection.isReading else { return false }
     // The extension may attach a file and detach it again, which a transaction that has read it prevents.
-    reader.connection.rollBack()
+    reader.letGo()
     do {
-      try begin(on: reader, with: [`extension`])
+      try begin(on: reader, with: [`extension`], isWhole: true)
     } catch {
       // Without a transaction, later reads would not see one state.
       if !reader.connection.isInTransaction { end() }

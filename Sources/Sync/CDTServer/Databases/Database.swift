@@ -175,7 +175,7 @@ struct DatabaseSettings: Sendable {
 
   /// The settings of a datastore, saved when they are read for the first time.
   static func of(_ store: Datastore) async throws -> DatabaseSettings {
-    if let known = try await store.read({ try $0.localDocument(withID: id) }) {
+    if let known = try await store.readDocuments({ try $0.localDocument(withID: id) }) {
       return DatabaseSettings(known)
     }
     do {

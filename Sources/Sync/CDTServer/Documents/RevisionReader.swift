@@ -68,7 +68,7 @@ struct RevisionReader: Sendable {
   }
 
   private mutating func fill() async throws {
-    self = try await database.store.read { [self] transaction in
+    self = try await database.store.readDocuments { [self] transaction in
       var (length, reader) = (0, self)
       transaction.lastTree = tree
       while reader.rows.count < Self.page, length < ReplyStream.pageLength,

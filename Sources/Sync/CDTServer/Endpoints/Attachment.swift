@@ -13,7 +13,7 @@ extension RequestContext {
 
   func attachment() async throws -> Response {
     let (id, name, wanted) = (documentID, attachmentName, try parameters.revision("rev"))
-    let found = try await store.read { try $0.revision(of: id, wanted).attachments[name] }
+    let found = try await store.readDocuments { try $0.revision(of: id, wanted).attachments[name] }
     guard let attachment = found, let length = attachment.length else { throw CouchError.noAttachment }
     var headers: HTTPFields = [
       .eTag: "\"\(attachment.couchDigest ?? "")\"", .cacheControl: "must-revalidate", .acceptRanges: "bytes",

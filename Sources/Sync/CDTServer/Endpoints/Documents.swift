@@ -18,7 +18,7 @@ extension RequestContext {
     let (id, wanted) = (documentID, try parameters.revision("rev"))
     let isMultipart = options.attachments && accepts("multipart/related")
     let form: AttachmentContentForm = isMultipart ? .follows : .inline
-    let (revision, part, tellsMore) = try await store.read { transaction in
+    let (revision, part, tellsMore) = try await store.readDocuments { transaction in
       let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
       let writing = DocumentText(transaction, options)
       return (
@@ -205,11 +205,11 @@ extension RequestContext {
     let (target, named) = try destination()
     let (id, wanted) = (documentID, try parameters.revision("rev"))
     if let local = target.afterBytePrefix(LocalDocumentInput.prefix) {
-      let body = try await store.read { try $0.revision(of: id, wanted).body }
+      let body = try await store.readDocuments { try $0.revision(of: id, wanted).body }
       return try await saveCopy(body, asLocal: String(local))
     }
     let isStrict = server.configuration.isStrictAboutDesign
-    let warning = try await store.read { transaction in
+    let warning = try await store.readDocuments { transaction in
       let source = try transaction.revision(of: id, wanted)
       return try DesignDocument.warning(of: target, BodyText(stored: source.bodyText), isStrict: isStrict)
     }

@@ -13,7 +13,7 @@ extension RequestContext {
   func localDocument() async throws -> Response {
     let id = localID
     try LocalDocumentInput.checkID(id)
-    guard let document = try await store.read({ try $0.localDocumentEntry(withID: id) }) else {
+    guard let document = try await store.readDocuments({ try $0.localDocumentEntry(withID: id) }) else {
       throw CouchError.missing
     }
     return Reply.text(Self.localDocumentText(id, document))
@@ -51,7 +51,7 @@ extension RequestContext {
   func copyLocalDocument() async throws -> Response {
     let (target, named) = try destination()
     let id = localID
-    guard let source = try await store.read({ try $0.localDocumentEntry(withID: id) }) else {
+    guard let source = try await store.readDocuments({ try $0.localDocumentEntry(withID: id) }) else {
       throw CouchError.missing
     }
     if let local = target.afterBytePrefix(LocalDocumentInput.prefix) {
