@@ -181,7 +181,9 @@ public final class Datastore: Sendable {
   /// Like ``checkFile()``, for a read: a directory that was moved away is only noticed soon.
   private func checkFileSoon() throws(DatastoreError) {
     try checkOpen()
-    guard try FileSystem.perform("read", databasePath, file.isInPlace()) else { throw .deletedElsewhere(name) }
+    guard try FileSystem.perform("read", databasePath, file.isInPlace()) else {
+      throw .deletedElsewhere(name)
+    }
     guard access.isCurrent(databasePath) else { throw .changedElsewhere(name) }
   }
 

@@ -41,9 +41,8 @@ import Testing
     try withTwoStores { store, other in
       var revision = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 0]))
       for number in 1...300 {
-        var draft = DocumentDraft(replacing: revision)
-        draft.body = ["n": .int(Int64(number))]
-        revision = try (number % 3 == 0 ? store : other).updateDocument(from: draft)
+        revision.body = ["n": .int(Int64(number))]
+        revision = try (number % 3 == 0 ? store : other).updateDocument(from: revision)
         // Sometimes the state before was kept, sometimes its time was over.
         if number % 30 == 0 { Sleep.microseconds(UInt32(number % 7) * 10_000) }
         for _ in 0..<3 {
@@ -81,7 +80,7 @@ import Testing
           for _ in 0..<1_000 {
             _ = try? other.createDocument(from: DocumentDraft(body: ["text": text]))
             let length = (try? Files.length(of: LogFile.path(of: store.databasePath))) ?? 0
-            longest.max(length ?? 0, ordering: .relaxed)
+            longest.max(length, ordering: .relaxed)
           }
           return isDone.store(true, ordering: .relaxed)
         }

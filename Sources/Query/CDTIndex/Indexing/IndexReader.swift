@@ -62,7 +62,8 @@ final class IndexReader {
       guard case .fixed(let view) = snapshot else { return false }
       return identity == nil && view.catalog.entries.isEmpty
     }
-    guard identity == attached, !manager.recovery.isDamaged(identity), reader?.isAttachedCurrent == true else {
+    guard identity == attached, !manager.recovery.isDamaged(identity), reader?.isAttachedCurrent == true
+    else {
       return false
     }
     // A new transaction wakes the worker if the indexes are behind.

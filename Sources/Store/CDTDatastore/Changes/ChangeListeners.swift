@@ -97,6 +97,7 @@ package final class ChangeListener: Sendable {
 extension Datastore {
   /// Checks whether the file has changed.
   fileprivate func lookForCommits() {
-    changeListeners.didLook((try? hasFile()) == true ? try? readWithoutExtensions { try $0.lastSequence() } : nil)
+    changeListeners.didLook(
+      (try? hasFile()) == true ? try? readWithoutExtensions { try $0.lastSequence() } : nil)
   }
 }

@@ -71,7 +71,9 @@ extension Datastore {
     // Overwriting freed pages with zeros would need as much space again.
     try withWriter { try $0.connection.execute("PRAGMA secure_delete = FAST") }
     // Concurrent writes are left to the next compaction.
-    let newest = try readWithoutExtensions { try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") } }
+    let newest = try readWithoutExtensions {
+      try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") }
+    }
     var last = Int64.min
     while true {
       let rows = try write(stop: stop) { try $0.forgetBodies(after: last, upTo: newest, count: Self.batch) }
