@@ -20,10 +20,10 @@ struct BackupFiles {
     keys = try StoreKeys.ofBackup(in: directory, backup.encryption)
     guard keys == nil else { return }
     if try !Self.numbers(in: directory, areSealed: true).isEmpty {
-      throw DatastoreError.missingKeyFile("\(directory)/\(StoreKeys.fileNames[0])")
+      throw DatastoreError(.missingKeyFile("\(directory)/\(StoreKeys.fileNames[0])"))
     }
     if backup.encryption != nil, try Self.haveIncrements(in: directory) {
-      throw DatastoreError.keyForPlainStore(directory)
+      throw DatastoreError(.keyForPlainStore(directory))
     }
   }
 

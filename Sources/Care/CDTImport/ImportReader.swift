@@ -259,7 +259,7 @@ package struct ImportReader {
         do throws(JSONError) {
           _ = try normalizer.normalize(text)
         } catch {
-          throw .importedText(error)
+          throw DatastoreError(.importedText(error))
         }
       }
       document.id = mongo.id

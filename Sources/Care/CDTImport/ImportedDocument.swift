@@ -35,7 +35,7 @@ struct ImportedDocument {
       case "_rev":
         guard readsRevisions else { continue }
         guard let text = value.stringValue, let revision = RevisionID(text) else {
-          throw .importedRevision(value)
+          throw DatastoreError(.importedRevision(value))
         }
         self.revision = revision
       case "_deleted": isDeleted = value == true
@@ -43,13 +43,13 @@ struct ImportedDocument {
         let inline = leavesOutStubs ? withoutStubs(value) : value
         if let inline { attachments = try Attachments(inlineJSON: inline) }
       case _ where Self.leftOut.contains(name): continue
-      default: throw .reservedKey(name, id: id)
+      default: throw DatastoreError(.reservedKey(name, id: id))
       }
     }
   }
 
   private static func id(_ value: JSONValue) throws(DatastoreError) -> String {
-    guard case .string(let text) = value else { throw .importedID() }
+    guard case .string(let text) = value else { throw DatastoreError(.importedID) }
     return text
   }
 

@@ -99,7 +99,7 @@ struct InputBuffer {
     }
     bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     (start, end) = (0, known)
-    guard known <= Self.longestValue else { throw DatastoreError.valueTooLong(name, line: line) }
+    guard known <= Self.longestValue else { throw DatastoreError(.valueTooLong(name, line: line)) }
     let got: Int
     if let gzip {
       got = try decompress(gzip)
@@ -135,7 +135,7 @@ struct InputBuffer {
     do {
       return try body()
     } catch {
-      throw .compressedFile(name, error == .truncated)
+      throw DatastoreError(.compressedFile(name, error == .truncated))
     }
   }
 

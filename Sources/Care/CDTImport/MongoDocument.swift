@@ -66,7 +66,7 @@ struct MongoDocument {
     case .string(let text): return text
     case .int(let number): return String(number)
     case .spelled(let number) where number.isInteger: return number.text
-    default: throw .importedID()
+    default: throw DatastoreError(.importedID)
     }
   }
 }

@@ -70,12 +70,12 @@ private final class StoreRecovery {
     self.path = path
     // SQLite doesn't follow a link, and does not say so.
     let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path, followsLinks: false))
-    guard status?.kind != .link else { throw DatastoreError.link(path) }
+    guard status?.kind != .link else { throw DatastoreError(.link(path)) }
     let keys = try store.keys(ofDamagedStoreIn: directory)
     let database = try FileSystem.reading(path) {
       try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
     }
-    guard let database else { throw DatastoreError.notARegularFile(path) }
+    guard let database else { throw DatastoreError(.notARegularFile(path)) }
     try FileOwner.check(path)
     self.database = database
     files = AttachmentFiles(directory: "\(directory)/attachments", storeName: path, keys: keys)

@@ -108,7 +108,7 @@ extension Datastore {
   /// - Throws: `DatastoreError`, with the code `.invalidRevision` for an invalid revision id.
   @available(*, deprecated, message: "use read { try $0.document(withID:revisionID:) }")
   public func getDocumentWithId(_ id: String, rev: String) throws -> CDTDocumentRevision {
-    guard let revision = RevisionID(rev) else { throw DatastoreError.noRevisionID(rev, of: id) }
+    guard let revision = RevisionID(rev) else { throw DatastoreError(.noRevisionID(rev, of: id)) }
     return CDTDocumentRevision(try read { try $0.document(withID: id, revisionID: revision) })
   }
 

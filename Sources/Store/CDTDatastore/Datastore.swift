@@ -71,7 +71,7 @@ public final class Datastore: Sendable {
       // Somebody may have put another file in its place.
       guard let found = PlacedFile(path), before == nil || before == found.identity else {
         opened.connection.close()
-        throw DatastoreError.deletedElsewhere(name)
+        throw DatastoreError(.deletedElsewhere(name))
       }
       return (opened, access, found, keys)
     }
@@ -84,8 +84,8 @@ public final class Datastore: Sendable {
     self.file = file
     let open: @Sendable () throws -> Connection = {
       try place.shared {
-        guard try Self.identity(path) == file.identity else { throw DatastoreError.deletedElsewhere(name) }
-        guard access.isCurrent(path) else { throw DatastoreError.changedElsewhere(name) }
+        guard try Self.identity(path) == file.identity else { throw DatastoreError(.deletedElsewhere(name)) }
+        guard access.isCurrent(path) else { throw DatastoreError(.changedElsewhere(name)) }
         return try DatabaseFile.open(in: directory, access, options: options, keys?.documents)
       }
     }
@@ -166,7 +166,7 @@ public final class Datastore: Sendable {
 
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkOpen() throws(DatastoreError) {
-    if isClosed.load(ordering: .acquiring) { throw .closed(name) }
+    if isClosed.load(ordering: .acquiring) { throw DatastoreError(.closed(name)) }
   }
 
   /// A deleted file can still be read while it is open, but its content is obsolete.
@@ -174,17 +174,17 @@ public final class Datastore: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkFile() throws(DatastoreError) {
     try checkOpen()
-    guard try Self.identity(databasePath) == file.identity else { throw .deletedElsewhere(name) }
-    guard access.isCurrent(databasePath) else { throw .changedElsewhere(name) }
+    guard try Self.identity(databasePath) == file.identity else { throw DatastoreError(.deletedElsewhere(name)) }
+    guard access.isCurrent(databasePath) else { throw DatastoreError(.changedElsewhere(name)) }
   }
 
   /// Like ``checkFile()``, for a read: a directory that was moved away is only noticed soon.
   private func checkFileSoon() throws(DatastoreError) {
     try checkOpen()
     guard try FileSystem.perform("read", databasePath, file.isInPlace()) else {
-      throw .deletedElsewhere(name)
+      throw DatastoreError(.deletedElsewhere(name))
     }
-    guard access.isCurrent(databasePath) else { throw .changedElsewhere(name) }
+    guard access.isCurrent(databasePath) else { throw DatastoreError(.changedElsewhere(name)) }
   }
 
   /// Throws if the file was changed while it was read without locks, as the results may be wrong. Call it after a read.
@@ -194,7 +194,7 @@ public final class Datastore: Sendable {
 
   /// - Throws: ``DatastoreError`` with the code `.io` if the datastore can only be read.
   package func checkWritable() throws(DatastoreError) {
-    if access.isReadOnly { throw .readOnly(directory) }
+    if access.isReadOnly { throw DatastoreError(.readOnly(directory)) }
   }
 
   /// Keeps the files in place while the result lives: nobody deletes the datastore or moves a file (``exclusive(_:)``). Take
@@ -246,7 +246,7 @@ public final class Datastore: Sendable {
     try checkFile()
     guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 200,
       !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
-    else { throw DatastoreError.invalidName(name) }
+    else { throw DatastoreError(.invalidName(name)) }
     let extensions = StoreFiles.extensions(in: directory)
     let path = "\(extensions)/\(name)"
     if access.isReadOnly { return path }
@@ -264,7 +264,7 @@ public final class Datastore: Sendable {
     if let known = extensionObjects.existing(type) { return known }
     let directory = try extensionDirectory(named: type.extensionName)
     let made = extensionObjects.extensionObject(type) { E(of: self, directory: directory) }
-    guard let made else { throw DatastoreError.closed(name) }
+    guard let made else { throw DatastoreError(.closed(name)) }
     return made
   }
 

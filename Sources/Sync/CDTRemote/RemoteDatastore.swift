@@ -68,16 +68,17 @@ public final class RemoteDatastore: Sendable {
   /// - Throws: `DatastoreError` with the code `.notFound` if the document or the revision does not exist, or if the
   ///   document is deleted; `ReplicationError` for the server's errors.
   public func document(withID id: String, revisionID: RevisionID? = nil) async throws -> DocumentRevision {
-    guard RemoteConnection.isDocumentID(id) else { throw DatastoreError.noSuchDocument(id) }
+    guard RemoteConnection.isDocumentID(id) else { throw DatastoreError(.noSuchDocument(id)) }
     let query = revisionID.map { "?rev=\(PercentCoding.encode($0.description))" } ?? ""
     return try await retries.run {
       let reply = try await connection.send(.init(RemoteConnection.path(id) + query))
       guard reply.status != 404 else {
         let refusal = await reply.refusal()
         switch refusal.reason {
-        case "deleted": throw DatastoreError.documentDeleted(id)
+        case "deleted": throw DatastoreError(.documentDeleted(id))
         case "missing":
-          throw revisionID.map { DatastoreError.noSuchRevision($0, of: id) } ?? .noSuchDocument(id)
+          throw revisionID.map { DatastoreError(.noSuchRevision($0, of: id)) }
+            ?? DatastoreError(.noSuchDocument(id))
         default: throw ReplicationError(refusal, "GET \(database.url)", pause: nil)
         }
       }

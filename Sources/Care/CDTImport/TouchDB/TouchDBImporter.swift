@@ -147,7 +147,7 @@ public struct TouchDBImporter: Sendable {
     try writer.revisions.forEachLocalDocument { id, body in
       do {
         _ = try BodyText(body, id: id)
-        if id.isEmpty { throw DatastoreError.invalidID(id) }
+        if id.isEmpty { throw DatastoreError(.invalidID(id)) }
         waiting.append((id, body))
       } catch let error as DatastoreError {
         try note(.refused(writer.revisions.file.path, id, error), &report)

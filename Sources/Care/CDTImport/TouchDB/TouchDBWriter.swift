@@ -104,7 +104,7 @@ struct TouchDBWriter {
   ) throws -> [AttachmentRow] {
     var rows: [KeyBytes: AttachmentRow] = [:]
     for row in try attachments.rows(ofSequence: revision.sequence, id: document.id) {
-      guard !row.name.isEmpty else { throw DatastoreError.attachmentWithoutName(document.id) }
+      guard !row.name.isEmpty else { throw DatastoreError(.attachmentWithoutName(document.id)) }
       if contents.saved[row.contentKey] == nil {
         let staged = try contents.staged.removeValue(forKey: row.contentKey) ?? staged(row, of: document)
         try transaction.publish(staged)

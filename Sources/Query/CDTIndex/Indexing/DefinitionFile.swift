@@ -39,7 +39,7 @@ struct DefinitionFile: Sendable {
   /// `nil` if there is no file.
   private func content() throws -> [UInt8]? {
     do {
-      guard let file = try OpenFile.regular(path) else { throw DatastoreError.notARegularFile(path) }
+      guard let file = try OpenFile.regular(path) else { throw DatastoreError(.notARegularFile(path)) }
       var content: [UInt8] = []
       while case let chunk = try file.read(upTo: 64 * 1024), !chunk.isEmpty { content += chunk }
       return content

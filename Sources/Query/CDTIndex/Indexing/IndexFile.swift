@@ -22,7 +22,7 @@ package enum IndexFile {
       do {
         switch try Files.kind(of: path, followsLinks: false) {
         case .file, nil: continue
-        case .link: throw DatastoreError.link(path)
+        case .link: throw DatastoreError(.link(path))
         case .directory, .other: throw IndexDamage.unreadable("\(path) is not a regular file")
         }
       } catch let error as SystemError {

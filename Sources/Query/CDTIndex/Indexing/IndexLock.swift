@@ -12,7 +12,7 @@ enum IndexLock {
   static func whileChanging<R>(_ directory: String, _ body: () throws -> R) throws -> R {
     let deadline = ContinuousClock.now + patience
     let lock = try take(directory, isDirectory: true) {
-      guard ContinuousClock.now < deadline else { throw DatastoreError.indexesBusy(directory) }
+      guard ContinuousClock.now < deadline else { throw DatastoreError(.indexesBusy(directory)) }
       return true
     }
     defer { _ = lock }

@@ -8,7 +8,7 @@ struct DamagedIndex: Error {
   var isCertain = true
 
   /// The error if the query can't begin again.
-  var published: DatastoreError { .damagedIndexOrStore(reason) }
+  var published: DatastoreError { DatastoreError(.damagedIndexOrStore(reason)) }
 }
 
 /// The only place where SQLite errors leave a query.

@@ -220,7 +220,7 @@ final class QueryRun {
     statement.reset()
     try statement.bind(number, at: 1)
     documentsRead += 1
-    guard try statement.step() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
+    guard try statement.step() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
     return CandidateRow(statement)
   }
 
@@ -230,7 +230,7 @@ final class QueryRun {
     identities = statement
     statement.reset()
     try statement.bind(number, at: 1)
-    guard try statement.step() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
+    guard try statement.step() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
     return CandidateRow(statement)
   }
 

@@ -22,10 +22,10 @@ enum AttachmentContent: Sendable, Hashable {
   private static func readSource(
     _ path: String, of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    guard !path.utf8.contains(0) else { throw DatastoreError.sourcePathWithNUL(path, of: name) }
+    guard !path.utf8.contains(0) else { throw DatastoreError(.sourcePathWithNUL(path, of: name)) }
     try FileChunks.read(
-      path, notRegular: .sourceNotRegular(path, of: name),
-      failure: { .missingSource(path, of: name, $0.description) }, body)
+      path, notRegular: DatastoreError(.sourceNotRegular(path, of: name)),
+      failure: { DatastoreError(.missingSource(path, of: name, $0.description)) }, body)
   }
 }
 
@@ -50,18 +50,19 @@ struct SavedContent: Sendable, Hashable {
     let path = files.path(of: key)
     var isWhole = false
     do {
-      guard var file = try files.open(path) else { throw DatastoreError.damagedAttachment(name, path) }
+      guard var file = try files.open(path) else { throw DatastoreError(.damagedAttachment(name, path)) }
       isWhole = try file.forEachChunk { chunk in
         hash.update(chunk)
         count += Int64(chunk.count)
-        guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
+        guard count <= length else { throw DatastoreError(.damagedAttachment(name, path)) }
         try body(chunk)
       }
     } catch let error as SystemError {
-      throw error.isMissing ? .missingAttachment(name, path) : DatastoreError(error, "read", path)
+      throw error.isMissing
+        ? DatastoreError(.missingAttachment(name, path)) : DatastoreError(error, "read", path)
     }
     guard isWhole, count == length, hash.finalize().elementsEqual(key) else {
-      throw DatastoreError.damagedAttachment(name, path)
+      throw DatastoreError(.damagedAttachment(name, path))
     }
   }
 
@@ -87,10 +88,10 @@ package enum FileChunks {
     _ path: String, notRegular: @autoclosure () -> DatastoreError? = nil,
     failure: (SystemError) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
+    guard !path.utf8.contains(0) else { throw DatastoreError(.invalidPath(path)) }
     do {
       guard let file = try OpenFile.regular(path) else {
-        throw notRegular() ?? DatastoreError.notARegularFile(path)
+        throw notRegular() ?? DatastoreError(.notARegularFile(path))
       }
       try read(file, body)
     } catch let error as SystemError {

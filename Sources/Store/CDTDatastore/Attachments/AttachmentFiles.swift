@@ -26,7 +26,7 @@ package final class AttachmentFiles: Sendable {
   }
 
   func checkOpen() throws(DatastoreError) {
-    if isClosed.load(ordering: .relaxed) { throw .closed(storeName) }
+    if isClosed.load(ordering: .relaxed) { throw DatastoreError(.closed(storeName)) }
   }
 
   func path(of key: [UInt8]) -> String {
@@ -176,7 +176,7 @@ package final class AttachmentFiles: Sendable {
   package static func replaceFile(
     _ path: String, _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
-    guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
+    guard !path.utf8.contains(0) else { throw DatastoreError(.invalidPath(path)) }
     let draft = try FileSystem.perform("create", path, DraftFile(for: path, isPrivate: false))
     try produce { try FileSystem.perform("write", path, draft.file.write($0)) }
     try FileSystem.perform("write", path, draft.file.synchronize())

@@ -33,7 +33,7 @@ package final class AttachmentReader: Sendable {
   /// - Parameter range: The bytes to return, within the content; `nil` for all.
   package init(_ attachment: DocumentAttachment, range: Range<Int64>? = nil) async throws {
     guard case .saved(let saved) = attachment.content else {
-      throw DatastoreError.missingAttachment(attachment.name, "")
+      throw DatastoreError(.missingAttachment(attachment.name, ""))
     }
     let name = attachment.name
     let (path, file) = try await WorkQueue.files.run { _ in
@@ -43,10 +43,10 @@ package final class AttachmentReader: Sendable {
       do throws(SystemError) {
         file = try saved.files.open(path)
       } catch {
-        if error.isMissing { throw DatastoreError.missingAttachment(name, path) }
+        if error.isMissing { throw DatastoreError(.missingAttachment(name, path)) }
         throw DatastoreError(error, "read", path)
       }
-      guard let file else { throw DatastoreError.damagedAttachment(name, path) }
+      guard let file else { throw DatastoreError(.damagedAttachment(name, path)) }
       return (path, file)
     }
     let range = (range ?? 0..<saved.length).clamped(to: 0..<saved.length)
@@ -76,14 +76,14 @@ extension AttachmentReader.State {
   /// Reads on, and returns a chunk that may be passed on; `nil` to go on.
   fileprivate mutating func step() throws -> [UInt8]? {
     guard let bytes = try FileSystem.perform("read", path, file.next()) else {
-      throw DatastoreError.damagedAttachment(name, path)
+      throw DatastoreError(.damagedAttachment(name, path))
     }
     guard !bytes.isEmpty else { return try finish() }
     bytes.withUnsafeBytes { hash.update($0) }
     let wanted = (start..<end).clamped(to: position..<position + Int64(bytes.count))
     let offset = position
     position += Int64(bytes.count)
-    guard position <= saved.length else { throw DatastoreError.damagedAttachment(name, path) }
+    guard position <= saved.length else { throw DatastoreError(.damagedAttachment(name, path)) }
     guard !wanted.isEmpty else { return nil }
     let chunk =
       wanted.count == bytes.count
@@ -96,7 +96,7 @@ extension AttachmentReader.State {
   /// Verifies the content, and returns what is left.
   private mutating func finish() throws -> [UInt8] {
     guard position == saved.length, hash.finalize().elementsEqual(saved.key) else {
-      throw DatastoreError.damagedAttachment(name, path)
+      throw DatastoreError(.damagedAttachment(name, path))
     }
     isAtEnd = true
     defer { held = [] }

@@ -10,9 +10,9 @@ struct AttachmentSaving {
   /// Throws if an attachment can't be saved, before anything is written.
   static func check(_ attachments: Attachments, of id: String?) throws(DatastoreError) {
     for (key, attachment) in attachments.sorted() {
-      guard !key.isEmpty else { throw .attachmentWithoutName(id) }
+      guard !key.isEmpty else { throw DatastoreError(.attachmentWithoutName(id)) }
       guard key.hasSameBytes(as: attachment.name) else {
-        throw .attachmentUnderOtherName(key, attachment.name, of: id)
+        throw DatastoreError(.attachmentUnderOtherName(key, attachment.name, of: id))
       }
     }
   }
@@ -67,9 +67,9 @@ struct AttachmentSaving {
     case .saved(let saved) where saved.files.isSameDirectory(as: files):
       let path = files.path(of: saved.key)
       guard let length = try files.length(of: saved.key) else {
-        throw DatastoreError.missingAttachment(attachment.name, path)
+        throw DatastoreError(.missingAttachment(attachment.name, path))
       }
-      guard length == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
+      guard length == saved.length else { throw DatastoreError(.damagedAttachment(attachment.name, path)) }
       return (saved.key, saved.length, false)
     case .data(let data):
       let key = Digest.hash(data, .sha1)

@@ -55,7 +55,7 @@ final class StagingSession: Sendable {
   }
 
   private static func make(_ path: String) throws(DatastoreError) -> OpenFile {
-    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
+    guard !path.utf8.contains(0) else { throw DatastoreError(.invalidPath(path)) }
     return try FileSystem.perform("create", path, OpenFile(path, for: .creating, isPrivate: true))
   }
 }
@@ -83,7 +83,7 @@ package final class AttachmentUpload: Sendable {
 
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     try state.withLock { state in
-      guard state.file != nil else { throw DatastoreError.closed(path) }
+      guard state.file != nil else { throw DatastoreError(.closed(path)) }
       state.hash.update(bytes)
       try FileSystem.perform("write", path, state.file?.write(bytes))
       state.length += Int64(bytes.count)
@@ -93,7 +93,7 @@ package final class AttachmentUpload: Sendable {
   /// Syncs the content to disk, and closes the file.
   func finish() throws -> StagedFile {
     try state.withLock { state in
-      guard state.file != nil else { throw DatastoreError.closed(path) }
+      guard state.file != nil else { throw DatastoreError(.closed(path)) }
       try FileSystem.perform("write", path, state.file?.finish())
       state.file = nil
       return StagedFile(path, in: session, keys: keys, key: state.hash.finalize(), length: state.length)
@@ -143,10 +143,10 @@ package final class StagedFile: Sendable, Hashable {
   func forEachChunk(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     do {
       guard var file = try ContentFile(path, key: keys?.contents), try file.forEachChunk(body) else {
-        throw DatastoreError.damagedAttachment(name, path)
+        throw DatastoreError(.damagedAttachment(name, path))
       }
     } catch let error as SystemError {
-      throw DatastoreError.missingSource(path, of: name, error.description)
+      throw DatastoreError(.missingSource(path, of: name, error.description))
     }
   }
 

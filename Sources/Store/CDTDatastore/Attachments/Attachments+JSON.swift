@@ -34,7 +34,7 @@ extension Attachments {
   ///   `revpos` is ignored. A SHA-1 `digest` must match the data.
   /// - Throws: ``DatastoreError`` with the code `.invalidAttachment`.
   public init(inlineJSON inline: JSONValue) throws(DatastoreError) {
-    guard case .object(let entries) = inline else { throw .inlineAttachmentsNoObject() }
+    guard case .object(let entries) = inline else { throw DatastoreError(.inlineAttachmentsNoObject) }
     self.init()
     for (name, entry) in entries { self[name] = try DocumentAttachment(inlineJSON: entry, name: name) }
   }
@@ -51,28 +51,31 @@ extension DocumentAttachment {
   }
 
   fileprivate init(inlineJSON entry: JSONValue, name: String) throws(DatastoreError) {
-    guard !name.isEmpty else { throw .attachmentWithoutName(nil) }
+    guard !name.isEmpty else { throw DatastoreError(.attachmentWithoutName(nil)) }
     guard case .object(let entry) = entry else {
-      throw .inlineAttachment(name, "must be an object; give it data")
+      throw DatastoreError(.inlineAttachment(name, "must be an object; give it data"))
     }
     guard let text = entry["data"] else {
-      throw .inlineAttachment(
-        name, "comes without its data; export documents with it, as attachments=true does")
+      throw DatastoreError(
+        .inlineAttachment(
+          name, "comes without its data; export documents with it, as attachments=true does"))
     }
     guard entry["encoding"] == nil else {
-      throw .inlineAttachment(name, "has compressed data; export it without att_encoding_info")
+      throw DatastoreError(
+        .inlineAttachment(name, "has compressed data; export it without att_encoding_info"))
     }
     guard case .string(let base64) = text, let bytes = Base64.decode(base64) else {
-      throw .inlineAttachment(name, "has data that is not base64; export the document again")
+      throw DatastoreError(.inlineAttachment(name, "has data that is not base64; export the document again"))
     }
     let data = Data(bytes)
     let type = entry["content_type"] ?? "application/octet-stream"
     guard case .string(let type) = type else {
-      throw .inlineAttachment(name, "has a content_type that is not a string; use a string")
+      throw DatastoreError(.inlineAttachment(name, "has a content_type that is not a string; use a string"))
     }
     if case .string(let digest)? = entry["digest"], digest.utf8.starts(with: "sha1-".utf8) {
       guard digest.hasSameBytes(as: Self.couchDigest(Digest.hash(data, .sha1))) else {
-        throw .inlineAttachment(name, "has data that does not match its digest; export the document again")
+        throw DatastoreError(
+          .inlineAttachment(name, "has data that does not match its digest; export the document again"))
       }
     }
     self.init(data: data, name: name, contentType: type)

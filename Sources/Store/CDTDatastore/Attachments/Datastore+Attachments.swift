@@ -22,7 +22,7 @@ extension Datastore {
       do {
         try FileChunks.read(file, write)
       } catch let error as SystemError {
-        throw DatastoreError.missingSource(source, of: name, error.description)
+        throw DatastoreError(.missingSource(source, of: name, error.description))
       }
     }
     return DocumentAttachment(staged, name: name, contentType: contentType)

@@ -56,7 +56,7 @@ extension WriteTransaction {
     }
     guard decision.id.hasSameBytes(as: id), !decision.isDeleted,
       let kept = leaves.first(where: { $0.revisionID == decision.revisionID })
-    else { throw DatastoreError.notAmongLeaves(decision, of: id) }
+    else { throw DatastoreError(.notAmongLeaves(decision, of: id)) }
     let others = leaves.filter { $0.revisionID != kept.revisionID }
     // Check everything first, so that a caller that catches the error has changed nothing.
     for other in others { _ = try other.revisionID.childGeneration() }

@@ -20,7 +20,7 @@ package struct BodyText: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.missingBody`, `.reservedKey`, `.invalidBody`.
   init(of revision: DocumentRevision) throws(DatastoreError) {
-    guard revision.hasBody else { throw .missingBody(revision.id) }
+    guard revision.hasBody else { throw DatastoreError(.missingBody(revision.id)) }
     try self.init(revision.body, id: revision.id)
   }
 
@@ -28,7 +28,9 @@ package struct BodyText: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.reservedKey`, `.invalidBody`.
   package init(_ body: JSONObject, id: String?) throws(DatastoreError) {
-    for (key, _) in body where ReservedMember.isReserved(key) { throw .reservedKey(key, id: id) }
+    for (key, _) in body where ReservedMember.isReserved(key) {
+      throw DatastoreError(.reservedKey(key, id: id))
+    }
     try Self.check(.object(body), depth: 1, id: id)
     var text: [UInt8] = []
     body.write(to: &text)
@@ -48,12 +50,12 @@ package struct BodyText: Sendable {
   private static func check(_ value: JSONValue, depth: Int, id: String?) throws(DatastoreError) {
     switch value {
     case .double(let double):
-      guard double.isFinite else { throw .notANumber(id: id) }
+      guard double.isFinite else { throw DatastoreError(.notANumber(id: id)) }
     case .array(let elements):
-      guard depth <= JSONParsingOptions().maximumDepth else { throw .bodyTooDeep(id: id) }
+      guard depth <= JSONParsingOptions().maximumDepth else { throw DatastoreError(.bodyTooDeep(id: id)) }
       for element in elements { try check(element, depth: depth + 1, id: id) }
     case .object(let object):
-      guard depth <= JSONParsingOptions().maximumDepth else { throw .bodyTooDeep(id: id) }
+      guard depth <= JSONParsingOptions().maximumDepth else { throw DatastoreError(.bodyTooDeep(id: id)) }
       for (_, value) in object { try check(value, depth: depth + 1, id: id) }
     default: break
     }
@@ -72,6 +74,6 @@ enum DocumentSize {
   /// - Throws: ``DatastoreError`` with the code `.invalidBody`.
   static func check(_ id: String, _ body: BodyText, on connection: Connection) throws(DatastoreError) {
     let (size, limit) = (id.utf8.count + body.text.count, limit(on: connection))
-    guard size <= limit else { throw .documentTooLarge(id, size, limit: limit) }
+    guard size <= limit else { throw DatastoreError(.documentTooLarge(id, size, limit: limit)) }
   }
 }

@@ -44,8 +44,8 @@ public struct DocumentDraft: Sendable, Hashable {
   /// - Throws: ``DatastoreError``: `.invalidRevision` if the revision has only some of its fields, `.missingBody` if
   ///   it was compacted.
   public init(copying revision: DocumentRevision, id: String?) throws(DatastoreError) {
-    if revision.isProjected { throw .projected(revision.id) }
-    guard revision.hasBody else { throw .missingBody(revision.id) }
+    if revision.isProjected { throw DatastoreError(.projected(revision.id)) }
+    guard revision.hasBody else { throw DatastoreError(.missingBody(revision.id)) }
     self.init(id: id, body: revision.body, attachments: revision.attachments)
   }
 

@@ -6,9 +6,9 @@ package enum DocumentID {
   /// Throws if an id is empty, or begins with an underscore and is not that of a design document.
   package static func check(_ id: String) throws(DatastoreError) {
     let bytes = id.utf8
-    guard let first = bytes.first else { throw .invalidID(id) }
+    guard let first = bytes.first else { throw DatastoreError(.invalidID(id)) }
     if first == UInt8(ascii: "_"), !isDesign(id) || bytes.count == designPrefix.utf8.count {
-      throw .invalidID(id)
+      throw DatastoreError(.invalidID(id))
     }
   }
 

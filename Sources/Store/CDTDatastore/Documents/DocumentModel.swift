@@ -52,7 +52,7 @@ extension DocumentModel {
     do {
       return try Self(body, id: id, revision: nil, options: .init())
     } catch {
-      throw .undecodable(id, Self.self, error)
+      throw DatastoreError(.undecodable(id, Self.self, error))
     }
   }
 }
@@ -73,7 +73,7 @@ extension DocumentRevision {
   public func decode<T: Decodable>(
     _ type: T.Type = T.self, options: JSONCodingOptions = .init()
   ) throws -> T {
-    guard hasBody else { throw DatastoreError.nothingToDecode(id) }
+    guard hasBody else { throw DatastoreError(.nothingToDecode(id)) }
     // `let task: Task? = try document.decode()` asks for an optional.
     let wanted = (T.self as? any OptionalType.Type)?.wrapped ?? T.self
     guard let model = wanted as? any DocumentModel.Type else {
@@ -92,7 +92,7 @@ extension DocumentRevision {
     } catch let error as DatastoreError {
       throw error
     } catch {
-      throw .undecodable(id, type, error)
+      throw DatastoreError(.undecodable(id, type, error))
     }
   }
 }
@@ -130,7 +130,7 @@ extension WriteTransaction {
 
   /// Deletes the document of a model. See `Datastore.delete(_:)`.
   public func delete(_ model: some DocumentModel) throws {
-    guard let revision = model.revision else { throw DatastoreError.unsaved(model.id) }
+    guard let revision = model.revision else { throw DatastoreError(.unsaved(model.id)) }
     _ = try delete(revision, of: model.id)
   }
 
@@ -231,8 +231,8 @@ extension WriteTransaction {
     switch read {
     case nil where !exists: return nil
     case let read? where isLeaf: return try document(withID: id, revisionID: read)
-    case let read? where exists && !merges: throw DatastoreError.notALeaf(read, of: id)
-    case nil where !merges: throw DatastoreError.documentExists(id)
+    case let read? where exists && !merges: throw DatastoreError(.notALeaf(read, of: id))
+    case nil where !merges: throw DatastoreError(.documentExists(id))
     default: return try document(withID: id)
     }
   }

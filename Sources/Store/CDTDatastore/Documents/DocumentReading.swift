@@ -25,8 +25,8 @@ struct DocumentReading {
 
   /// The winner of a document.
   func document(withID id: String) throws -> DocumentRevision {
-    guard let document = try documents(withIDs: [id]).first else { throw DatastoreError.noSuchDocument(id) }
-    guard !document.isDeleted else { throw DatastoreError.documentDeleted(id) }
+    guard let document = try documents(withIDs: [id]).first else { throw DatastoreError(.noSuchDocument(id)) }
+    guard !document.isDeleted else { throw DatastoreError(.documentDeleted(id)) }
     return document
   }
 
@@ -35,8 +35,8 @@ struct DocumentReading {
     let statement = try connection.statement(table.textSQL)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
-    guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
-    guard statement.int64(2) == 0 else { throw DatastoreError.documentDeleted(id) }
+    guard try statement.step() else { throw DatastoreError(.noSuchDocument(id)) }
+    guard statement.int64(2) == 0 else { throw DatastoreError(.documentDeleted(id)) }
     var text = TextBuffer()
     var id = id
     id.withUTF8 { id in
@@ -51,10 +51,10 @@ struct DocumentReading {
 
   func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
     guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
-      throw DatastoreError.noSuchDocument(id)
+      throw DatastoreError(.noSuchDocument(id))
     }
     guard let found = try entry(revision, of: row, id: id, needsBody: true).revision else {
-      throw DatastoreError.noSuchRevision(revision, of: id)
+      throw DatastoreError(.noSuchRevision(revision, of: id))
     }
     return found
   }
@@ -103,7 +103,7 @@ struct DocumentReading {
   /// The revision and its ancestors, newest first.
   func history(of id: String, from revision: RevisionID) throws -> [DocumentRevision] {
     guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
-      throw DatastoreError.noSuchDocument(id)
+      throw DatastoreError(.noSuchDocument(id))
     }
     var history: [DocumentRevision] = []
     var next: RevisionID? = revision
@@ -111,7 +111,7 @@ struct DocumentReading {
       let (found, parent) = try entry(current, of: row, id: id)
       guard let found else {
         guard history.isEmpty else { break }
-        throw DatastoreError.noSuchRevision(revision, of: id)
+        throw DatastoreError(.noSuchRevision(revision, of: id))
       }
       history.append(found)
       // Generations decrease along a branch; stop at anything else, which is damage and could be a cycle.
@@ -148,7 +148,7 @@ struct DocumentReading {
   /// The leaves that are not deleted, newest first, with bodies.
   func currentLeaves(of id: String) throws -> [DocumentRevision] {
     guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
-      throw DatastoreError.noSuchDocument(id)
+      throw DatastoreError(.noSuchDocument(id))
     }
     return try DocumentWriting(connection: connection).currentLeaves(of: row).map { leaf in
       try document(withID: id, revision: leaf)

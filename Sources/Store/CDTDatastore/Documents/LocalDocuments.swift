@@ -51,7 +51,7 @@ extension WriteTransaction {
   ///
   /// - Throws: ``DatastoreError``: `.invalidID` for an empty id, `.reservedKey`, `.invalidBody`.
   public func setLocalDocument(_ body: JSONObject?, withID id: String) throws {
-    guard !id.isEmpty else { throw DatastoreError.invalidID(id) }
+    guard !id.isEmpty else { throw DatastoreError(.invalidID(id)) }
     if let body { return try setLocalDocument(LocalDocument(body: body), withID: id) }
     try use { connection in
       let statement = try connection.statement("DELETE FROM local_documents WHERE id = ?1")
@@ -62,7 +62,7 @@ extension WriteTransaction {
 
   /// Saves a local document with its number.
   package func setLocalDocument(_ document: LocalDocument, withID id: String) throws {
-    guard !id.isEmpty else { throw DatastoreError.invalidID(id) }
+    guard !id.isEmpty else { throw DatastoreError(.invalidID(id)) }
     // Validated without the number, which is a reserved member.
     let body = try BodyText(document.body, id: id).text
     let text = document.revision > 0 ? document.text : body

@@ -43,7 +43,9 @@ extension Encryption {
     } else {
       var line = text.prefix { $0 != UInt8(ascii: "\n") }
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
-      guard !line.isEmpty, let passphrase = String(validating: line, as: UTF8.self) else { throw .noSecret() }
+      guard !line.isEmpty, let passphrase = String(validating: line, as: UTF8.self) else {
+        throw DatastoreError(.noSecret)
+      }
       self = .passphrase(passphrase)
     }
   }
@@ -56,7 +58,7 @@ extension Encryption {
 
   /// Throws if a datastore can't be encrypted with it.
   func check() throws(DatastoreError) {
-    if case .passphrase(let text) = self, text.isEmpty { throw .emptyPassphrase() }
+    if case .passphrase(let text) = self, text.isEmpty { throw DatastoreError(.emptyPassphrase) }
   }
 }
 

@@ -48,9 +48,9 @@ struct KeyFile {
     if try hasContent(database),
       try FileSystem.reading(database, { try DatabaseCipher.isUsed(in: database) })
     {
-      throw DatastoreError.missingKeyFile("\(directory)/\(name)")
+      throw DatastoreError(.missingKeyFile("\(directory)/\(name)"))
     }
-    guard encryption == nil else { throw DatastoreError.keyForPlainStore(directory) }
+    guard encryption == nil else { throw DatastoreError(.keyForPlainStore(directory)) }
     return nil
   }
 
@@ -98,7 +98,7 @@ struct KeyFile {
   static func existingKeys(in directory: String, _ encryption: Encryption?) throws -> StoreKeys? {
     let path = "\(directory)/\(name)"
     guard let content = try content(path) else { return nil }
-    guard let encryption else { throw DatastoreError.missingKey(directory) }
+    guard let encryption else { throw DatastoreError(.missingKey(directory)) }
     let file = try KeyFile(content, path)
     return StoreKeys(dataKey: try file.dataKey(encryption, directory), id: file.id)
   }
@@ -106,7 +106,7 @@ struct KeyFile {
   /// Replaces the secret of the datastore in a directory. Its files stay as they are.
   static func changeSecret(in directory: String, from old: Encryption, to new: Encryption) throws {
     let path = "\(directory)/\(name)"
-    guard let content = try content(path) else { throw DatastoreError.keyForPlainStore(directory) }
+    guard let content = try content(path) else { throw DatastoreError(.keyForPlainStore(directory)) }
     let file = try KeyFile(content, path)
     let made = try KeyFile(file.dataKey(old, directory), new, directory, id: file.id)
     try made.write(path)
@@ -125,12 +125,12 @@ struct KeyFile {
     let (source, target) = ("\(store.directory)/\(name)", "\(directory)/\(name)")
     let mine = try keys.flatMap { _ in try content(source) }
     guard try mine.map({ try KeyFile($0, source).id }) == keys?.id else {
-      throw DatastoreError.deletedElsewhere(store.name)
+      throw DatastoreError(.deletedElsewhere(store.name))
     }
     let existing = try content(target)
     guard mine != existing else { return }
     guard try isNew || mine != nil && existing.map({ try KeyFile($0, target).id }) == keys?.id else {
-      throw DatastoreError.backupWithOtherKey(directory)
+      throw DatastoreError(.backupWithOtherKey(directory))
     }
     guard let mine else { return try FileSystem.perform("remove", target, Files.remove(target)) }
     try FileSystem.perform("write", target, Files.replace(target, with: mine))
@@ -139,7 +139,7 @@ struct KeyFile {
   private static func content(_ path: String) throws -> [UInt8]? {
     guard try FileSystem.kind(of: path) != nil else { return nil }
     return try FileSystem.reading(path) {
-      guard let file = try OpenFile.regular(path) else { throw DatastoreError.notARegularFile(path) }
+      guard let file = try OpenFile.regular(path) else { throw DatastoreError(.notARegularFile(path)) }
       return try file.bytes(at: 0, count: 4_096)
     }
   }
@@ -147,12 +147,12 @@ struct KeyFile {
   private init(_ content: [UInt8], _ path: String) throws(DatastoreError) {
     guard let json = try? JSONValue(parsing: content), json["format"] == 1, let id = json["id"]?.stringValue,
       let sealedKey = json["key"]?.stringValue.flatMap(Hexadecimal.bytes)
-    else { throw .damaged(path, "it is not the key of a datastore") }
+    else { throw DatastoreError(.damaged(path, "it is not the key of a datastore")) }
     let salt = json["salt"]?.stringValue.flatMap(Hexadecimal.bytes) ?? []
     // Others would take for ever, or all memory.
     func number(_ name: String, _ range: ClosedRange<Int>) throws(DatastoreError) -> Int {
       guard let number = json[name]?.intValue, range.contains(number) else {
-        throw .damaged(path, "\(name) is not from \(range.lowerBound) to \(range.upperBound)")
+        throw DatastoreError(.damaged(path, "\(name) is not from \(range.lowerBound) to \(range.upperBound)"))
       }
       return number
     }
@@ -163,7 +163,7 @@ struct KeyFile {
         salt: salt, cost: try number("cost", 2...1 << 20), blockSize: try number("blockSize", 1...32),
         parallelism: try number("parallelism", 1...16))
     case "pbkdf2": derivation = .pbkdf2(salt: salt, iterations: try number("iterations", 1...10_000_000))
-    default: throw .damaged(path, "its derivation is not known")
+    default: throw DatastoreError(.damaged(path, "its derivation is not known"))
     }
     (self.id, self.sealedKey) = (id, sealedKey)
   }
@@ -173,7 +173,7 @@ struct KeyFile {
     guard
       let key = wrapping.flatMap({ AuthenticatedCipher(key: $0).open(sealedKey, with: Array(id.utf8)) }),
       key.count == AuthenticatedCipher.keyLength
-    else { throw .wrongKey(directory) }
+    else { throw DatastoreError(.wrongKey(directory)) }
     return key
   }
 
@@ -188,7 +188,7 @@ struct KeyFile {
     self.id = id
     derivation = if case .key = encryption { .key } else { .ofPassphrase() }
     guard let wrapping = try Self.wrappingKey(encryption, derivation, directory) else {
-      throw .wrongKey(directory)
+      throw DatastoreError(.wrongKey(directory))
     }
     sealedKey = AuthenticatedCipher(key: wrapping).seal(dataKey, with: Array(id.utf8))
   }
@@ -200,7 +200,7 @@ struct KeyFile {
     do {
       switch (encryption, derivation) {
       case (.key(let key), .key):
-        guard key.count == AuthenticatedCipher.keyLength else { throw DatastoreError.keyLength(key.count) }
+        guard key.count == AuthenticatedCipher.keyLength else { throw DatastoreError(.keyLength(key.count)) }
         return key
       case (.passphrase(let text), .scrypt(let salt, let cost, let blockSize, let parallelism)):
         return try KeyDerivation.scrypt(

@@ -72,7 +72,7 @@ struct Reencryption {
     } catch let error as DatastoreError where error.code == .wrongKey {
       do { _ = try KeyFile.keys(in: place.path, encryption) } catch { return false }
       guard hadFormer || encryption == nil || options.encryption == nil else {
-        throw DatastoreError.formerKeyDiffers(place.path)
+        throw DatastoreError(.formerKeyDiffers(place.path))
       }
       return true
     }
@@ -84,10 +84,10 @@ struct Reencryption {
   ) throws {
     try place.exclusive {
       guard try FileSystem.kind(of: place.path) == .directory else {
-        throw DatastoreError.linkedDirectory(place.path)
+        throw DatastoreError(.linkedDirectory(place.path))
       }
       let old = try KeyFile.keys(in: place.path, options.encryption)
-      guard old != nil || encryption != nil else { throw DatastoreError.noKeyForPlainStore(place.path) }
+      guard old != nil || encryption != nil else { throw DatastoreError(.noKeyForPlainStore(place.path)) }
       let new = try begin(encryption, storeID: storeID, old)
       var count = 0
       let contents = try DatabaseFile.copy(
@@ -164,7 +164,7 @@ struct Reencryption {
     do {
       try Files.exchange(draft, other)
     } catch {
-      throw DatastoreError.cannotExchange(place.path, error)
+      throw DatastoreError(.cannotExchange(place.path, error))
     }
   }
 
@@ -221,7 +221,7 @@ struct Reencryption {
     }
     if let old {
       guard let opened = old.open(content, named: name) else {
-        throw DatastoreError.damaged(path, "it differs from what was written")
+        throw DatastoreError(.damaged(path, "it differs from what was written"))
       }
       content = opened
     }
@@ -237,7 +237,7 @@ struct Reencryption {
       try FileSystem.makeDirectory(work, followsLinks: false)
       do {
         guard let lock = try DirectoryLock.take(work, for: .exclusive, timeout: options.busyTimeout) else {
-          throw DatastoreError.inUse(name.description, options.busyTimeout)
+          throw DatastoreError(.inUse(name.description, options.busyTimeout))
         }
         return lock
       } catch let error as SystemError {

@@ -54,7 +54,7 @@ extension Datastore {
         return false
       }
       if isDone { return }
-      guard ContinuousClock.now < deadline else { throw DatastoreError.readersPreventRepair(name) }
+      guard ContinuousClock.now < deadline else { throw DatastoreError(.readersPreventRepair(name)) }
       try stop?.check()
       Sleep.microseconds(10_000)
     }

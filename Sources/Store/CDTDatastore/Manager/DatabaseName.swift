@@ -36,7 +36,7 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   public init(_ name: String) throws(DatastoreError) {
     description = name
     guard Self.isOfDatastore(name) || isOfCouchDB || name == Self.replicator else {
-      throw .invalidDatabaseName(name)
+      throw DatastoreError(.invalidDatabaseName(name))
     }
   }
 
@@ -46,13 +46,13 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   public init(directoryName: String) throws(DatastoreError) {
     guard !directoryName.utf8.contains(UInt8(ascii: "/")),
       let name = try? DatabaseName(directoryName.replacing("%2F", with: "/"))
-    else { throw .invalidDatabaseName(directoryName) }
+    else { throw DatastoreError(.invalidDatabaseName(directoryName)) }
     self = name
   }
 
   /// The name of a datastore, which can't be one that only CouchDB has.
   init(ofDatastore name: String) throws(DatastoreError) {
-    guard Self.isOfDatastore(name) else { throw .invalidName(name) }
+    guard Self.isOfDatastore(name) else { throw DatastoreError(.invalidName(name)) }
     description = name
   }
 

@@ -148,7 +148,7 @@ public final class DatastoreManager: Sendable {
       guard let deletion else { continue }
       try checkNotWritten(deletion.slot, named: name, "opened or deleted")
       guard deletion.wait(options.busyTimeout) else {
-        throw DatastoreError.beingDeleted(name.description, options.busyTimeout)
+        throw DatastoreError(.beingDeleted(name.description, options.busyTimeout))
       }
     }
   }
@@ -157,7 +157,9 @@ public final class DatastoreManager: Sendable {
   private func checkNotWritten(_ slot: Slot?, named name: DatabaseName, _ action: String)
     throws(DatastoreError)
   {
-    if slot?.datastore?.isWrittenByThisThread == true { throw .withinWrite(name.description, action) }
+    if slot?.datastore?.isWrittenByThisThread == true {
+      throw DatastoreError(.withinWrite(name.description, action))
+    }
   }
 
   /// The datastore of a slot, opened if necessary; `nil` if the slot was removed in the meantime.
@@ -186,7 +188,7 @@ public final class DatastoreManager: Sendable {
     var attempts = 0
     while true {
       guard try isCreated || exists(name) else {
-        throw DatastoreError.noSuchDatastore(name.description, in: directory)
+        throw DatastoreError(.noSuchDatastore(name.description, in: directory))
       }
       do {
         let datastore = try Datastore(name: name.description, directory: path(name), options: options)
@@ -211,7 +213,7 @@ public final class DatastoreManager: Sendable {
 
   /// Opens an existing datastore whose name may be one of CouchDB; see `existingDatastore(named:)` with a `String`.
   public func existingDatastore(named name: DatabaseName) throws -> Datastore {
-    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
+    guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
     return try datastore(named: name, isCreated: false)
   }
 
@@ -268,17 +270,19 @@ public final class DatastoreManager: Sendable {
         try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
           // Somebody may just have made the directory.
           guard try exists(name) else {
-            throw DatastoreError.noSuchDatastore(name.description, in: directory)
+            throw DatastoreError(.noSuchDatastore(name.description, in: directory))
           }
           guard try FileSystem.kind(of: path(name)) == .directory else {
-            throw DatastoreError.linkedDirectory(path(name))
+            throw DatastoreError(.linkedDirectory(path(name)))
           }
           try FileOwner.check(DatabaseFile.path(in: path(name)))
           try FileSystem.rename(path(name), to: aside)
         }
       } catch {
         // Another process may have deleted it at the same moment.
-        guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
+        guard try exists(name) else {
+          throw DatastoreError(.noSuchDatastore(name.description, in: directory))
+        }
         throw error
       }
     }
@@ -301,10 +305,10 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, or if it
   ///   is not encrypted; `.busy` if others that open, close or delete it take longer than the busy timeout; `.full`, `.io`.
   public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
-    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
+    guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
     guard let old = options.encryption else {
       throw try KeyFile.id(in: path(name)) == nil
-        ? DatastoreError.keyForPlainStore(path(name)) : DatastoreError.missingKey(path(name))
+        ? DatastoreError(.keyForPlainStore(path(name))) : DatastoreError(.missingKey(path(name)))
     }
     try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
       try KeyFile.changeSecret(in: path(name), from: old, to: encryption)
@@ -359,7 +363,7 @@ public final class DatastoreManager: Sendable {
     _ name: DatabaseName, _ encryption: Encryption?, stop: StopSignal?,
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
-    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
+    guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
     try reencryption(of: name).run(to: encryption, stop: stop, progress)
   }
 
@@ -408,7 +412,7 @@ public final class DatastoreManager: Sendable {
 
   /// Creates the directory and removes what deletions left.
   static func prepare(_ directory: String) throws(DatastoreError) {
-    guard directory != ":memory:" else { throw .memoryAsDirectory }
+    guard directory != ":memory:" else { throw DatastoreError(.memoryAsDirectory) }
     if try FileSystem.kind(of: directory) == nil { try StorePath.check("\(directory)/x") }
     try FileSystem.makeDirectory(directory)
     sweep(directory)

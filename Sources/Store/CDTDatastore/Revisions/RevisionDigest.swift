@@ -44,7 +44,7 @@ extension RevisionID {
   /// - Throws: ``DatastoreError`` with the code `.invalidRevision` at the highest possible generation.
   func childGeneration() throws(DatastoreError) -> Int {
     let (next, overflow) = generation.addingReportingOverflow(1)
-    guard !overflow else { throw .generationTooHigh(self) }
+    guard !overflow else { throw DatastoreError(.generationTooHigh(self)) }
     return next
   }
 }

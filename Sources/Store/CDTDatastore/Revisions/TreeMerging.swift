@@ -43,7 +43,7 @@ struct TreeMerging {
       try DocumentWriting(connection: connection).insert(id: id, try new(next))
       row = try DocumentRow.find(id, on: connection)
     }
-    guard let row else { throw DatastoreError.noSuchDocument(id) }
+    guard let row else { throw DatastoreError(.noSuchDocument(id)) }
     let merging = TreeMerging(connection, row: row)
     var leaves = row.leaves
     var added: Leaf?

@@ -25,7 +25,7 @@ extension WriteTransaction {
   /// See <doc:ResolvingConflicts#Inserting-revisions>.
   @discardableResult
   public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) throws -> Bool {
-    if revision.isProjected { throw DatastoreError.projected(revision.id) }
+    if revision.isProjected { throw DatastoreError(.projected(revision.id)) }
     return try forceInsert(
       id: revision.id, revisionID: revision.revisionID, history: history, isDeleted: revision.isDeleted,
       body: revision.isDeleted && !revision.hasBody ? BodyText.none : try BodyText(of: revision),
@@ -67,9 +67,11 @@ extension WriteTransaction {
   package static func check(_ history: [RevisionID], of revision: RevisionID, id: String)
     throws(DatastoreError)
   {
-    guard history.first == revision else { throw .historyOfOther(revision, history.first, of: id) }
+    guard history.first == revision else {
+      throw DatastoreError(.historyOfOther(revision, history.first, of: id))
+    }
     for (child, parent) in zip(history, history.dropFirst()) where parent.generation != child.generation - 1 {
-      throw .generationGap(child, parent, of: id)
+      throw DatastoreError(.generationGap(child, parent, of: id))
     }
     // A revision of the highest generation could be neither changed nor deleted.
     _ = try revision.childGeneration()

@@ -16,7 +16,9 @@ extension DatabaseFile {
         copiedPages: copiedPages(cipher), in: directory, cipher: cipher)
       do {
         let found = try connection.transaction(.deferred) { try check(connection, path) }
-        guard found >= versionWithoutChecksums else { throw DatastoreError.olderFormat(path, version: found) }
+        guard found >= versionWithoutChecksums else {
+          throw DatastoreError(.olderFormat(path, version: found))
+        }
         return (connection, try storeID(connection, path))
       } catch {
         connection.close()

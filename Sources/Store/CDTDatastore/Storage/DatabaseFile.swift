@@ -218,7 +218,7 @@ package enum DatabaseFile {
   static func storeID(_ connection: Connection, _ path: String) throws -> String {
     let statement = try connection.statement("SELECT value FROM meta WHERE key = 'store'")
     defer { statement.reset() }
-    guard try statement.step() else { throw DatastoreError.damaged(path, "the store's id is missing") }
+    guard try statement.step() else { throw DatastoreError(.damaged(path, "the store's id is missing")) }
     return statement.text(0)
   }
 
@@ -261,15 +261,15 @@ package enum DatabaseFile {
   /// - Returns: The version found; 0 for a new file.
   static func check(_ connection: Connection, _ path: String) throws -> Int64 {
     let found = try connection.scalar("PRAGMA user_version")
-    guard found >= 0 else { throw DatastoreError.damaged(path, "it has format \(found)") }
-    guard found <= version else { throw DatastoreError.newerFormat(path, version: found, known: version) }
+    guard found >= 0 else { throw DatastoreError(.damaged(path, "it has format \(found)")) }
+    guard found <= version else { throw DatastoreError(.newerFormat(path, version: found, known: version)) }
     let application = try connection.scalar("PRAGMA application_id")
     let tables = try connection.scalar("SELECT count(*) FROM sqlite_schema")
     guard application == applicationID || (application == 0 && found == 0 && tables == 0) else {
-      throw DatastoreError.foreignFile(path)
+      throw DatastoreError(.foreignFile(path))
     }
     if found == version, try !connection.hasPageChecksums() {
-      throw DatastoreError.damaged(path, "its header has lost the reserved bytes of its pages")
+      throw DatastoreError(.damaged(path, "its header has lost the reserved bytes of its pages"))
     }
     return found
   }

@@ -40,8 +40,10 @@ extension RevisionID {
   /// - Throws: ``DatastoreError`` with the code `.corrupt` for an invalid id.
   package init(stored utf8: UnsafeRawBufferPointer) throws(DatastoreError) {
     guard let id = RevisionID(utf8: utf8) else {
-      throw .damaged(
-        "the store", "\(DatastoreError.quoted(String(decoding: utf8, as: UTF8.self))) is not a revision id")
+      throw DatastoreError(
+        .damaged(
+          "the store", "\(DatastoreError.quoted(String(decoding: utf8, as: UTF8.self))) is not a revision id")
+      )
     }
     self = id
   }
@@ -71,7 +73,8 @@ extension DocumentRevision {
   ) throws(DatastoreError) -> DocumentBody? {
     guard !row.isNull(column) else { return nil }
     guard let body = row.withBytes(column, { StoredBody($0) }) else {
-      throw .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is not a JSON object")
+      throw DatastoreError(
+        .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is not a JSON object"))
     }
     return .stored(body)
   }

@@ -17,7 +17,7 @@ package enum FileAccess: Sendable {
     }
     if isDirectoryWritable { return Files.isWritable(path) ? .readWrite : .readOnly }
     if try exists(LogFile.path(of: path)), try exists("\(path)-shm") { return .readOnly }
-    guard try !hasLog(path) else { throw .unreadableLog(path) }
+    guard try !hasLog(path) else { throw DatastoreError(.unreadableLog(path)) }
     return .immutable(status)
   }
 

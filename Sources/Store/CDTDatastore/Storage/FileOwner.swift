@@ -12,8 +12,8 @@ package enum FileOwner {
         return
       // SQLite's log of a file whose header is damaged.
       case .unknown where try LogLoss.hasHeader(LogFile.path(of: path)): return
-      case .unknown: throw DatastoreError.unknownFile(path)
-      case .application: throw DatastoreError.foreignFile(path)
+      case .unknown: throw DatastoreError(.unknownFile(path))
+      case .application: throw DatastoreError(.foreignFile(path))
       }
     }
   }

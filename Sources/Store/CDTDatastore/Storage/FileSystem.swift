@@ -24,7 +24,7 @@ package enum FileSystem {
     do {
       return try body()
     } catch let error as SystemError {
-      throw error.isMissing ? DatastoreError.noFile(path) : DatastoreError(error, "read", path)
+      throw error.isMissing ? DatastoreError(.noFile(path)) : DatastoreError(error, "read", path)
     } catch let error as SQLiteError {
       throw DatastoreError(error, path: path)
     }
@@ -35,7 +35,7 @@ package enum FileSystem {
   /// - Parameter followsLinks: Whether a symbolic link to a directory is one; otherwise it is an error.
   package static func makeDirectory(_ path: String, followsLinks: Bool = true) throws(DatastoreError) {
     // The system would cut the path at the NUL.
-    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
+    guard !path.utf8.contains(0) else { throw DatastoreError(.invalidPath(path)) }
     var attempts = 100
     while true {
       do {
@@ -48,8 +48,8 @@ package enum FileSystem {
       case .directory: return
       // Somebody has removed it in between.
       case nil where attempts > 0: attempts -= 1
-      case .link: throw .link(path)
-      default: throw .notADirectory(path)
+      case .link: throw DatastoreError(.link(path))
+      default: throw DatastoreError(.notADirectory(path))
       }
     }
     // Files in the directory are durable only when its own name is. If the parent can't be read, it can't be synced

@@ -11,16 +11,16 @@ enum MissingContentCheck {
     let directory = String(path.dropLast(DatabaseFile.name.count + 1))
     let log = LogFile.path(of: path)
     if includesLog, let status = try? FileStatus(log), status.size > 0 {
-      throw .lostContent(path, evidence: log)
+      throw DatastoreError(.lostContent(path, evidence: log))
     }
     // A user may have put other files there.
     let attachments = StoreFiles.attachments(in: directory)
     if (try? Files.names(in: attachments))?.contains(where: { AttachmentFiles.key(named: $0) != nil }) == true
     {
-      throw .lostContent(path, evidence: attachments)
+      throw DatastoreError(.lostContent(path, evidence: attachments))
     }
     let extensions = StoreFiles.extensions(in: directory)
-    if hasFiles(extensions) { throw .lostContent(path, evidence: extensions) }
+    if hasFiles(extensions) { throw DatastoreError(.lostContent(path, evidence: extensions)) }
   }
 
   private static func hasFiles(_ directory: String) -> Bool {

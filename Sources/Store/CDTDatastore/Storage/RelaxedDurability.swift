@@ -24,10 +24,10 @@ enum RelaxedDurability {
     let mark = String(path.dropLast(DatabaseFile.name.count)) + name
     switch loss {
     case nil: return
-    case .header: throw DatastoreError.damaged(log, "its header is not valid")
+    case .header: throw DatastoreError(.damaged(log, "its header is not valid"))
     case .frames(let found, let all):
       if try FileSystem.perform("read", mark, Files.exists(mark)) { return }
-      throw DatastoreError.damaged(log, "only \(found) of its \(all) pages are valid")
+      throw DatastoreError(.damaged(log, "only \(found) of its \(all) pages are valid"))
     }
   }
 }

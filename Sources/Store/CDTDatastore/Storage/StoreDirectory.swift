@@ -16,7 +16,7 @@ struct StoreDirectory: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
   func lockShared() throws(DatastoreError) -> DirectoryLock {
-    try lock(for: .shared, .beingDeleted(name, timeout))
+    try lock(for: .shared, DatastoreError(.beingDeleted(name, timeout)))
   }
 
   /// Runs `body` while nobody moves the directory.
@@ -32,7 +32,7 @@ struct StoreDirectory: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
   func exclusive<R>(_ body: () throws -> R) throws -> R {
-    let lock = try lock(for: .exclusive, .inUse(name, timeout))
+    let lock = try lock(for: .exclusive, DatastoreError(.inUse(name, timeout)))
     defer { _ = lock }
     return try body()
   }
@@ -43,7 +43,7 @@ struct StoreDirectory: Sendable {
     do throws(SystemError) {
       if let lock = try DirectoryLock.take(path, for: purpose, timeout: timeout) { return lock }
     } catch {
-      throw error.isMissing ? .deletedElsewhere(name) : DatastoreError(error, "lock", path)
+      throw error.isMissing ? DatastoreError(.deletedElsewhere(name)) : DatastoreError(error, "lock", path)
     }
     throw late()
   }

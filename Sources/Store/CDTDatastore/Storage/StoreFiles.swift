@@ -39,8 +39,8 @@ package enum StoreFiles {
         try FileSystem.perform("write", copy, file.write(bytes))
       }
       try FileSystem.perform("write", copy, file.synchronize())
-    case .link: throw DatastoreError.link(path)
-    case .other: throw DatastoreError.notARegularFile(path)
+    case .link: throw DatastoreError(.link(path))
+    case .other: throw DatastoreError(.notARegularFile(path))
     case nil: return
     }
   }
@@ -56,7 +56,7 @@ package enum StoreFiles {
       guard !error.isMissing, !error.isNotDirectory else { return false }
       throw DatastoreError(error, "read", path)
     }
-    throw .notARegularFile(path)
+    throw DatastoreError(.notARegularFile(path))
   }
 
   /// Throws if something of another kind is in place of a file or directory: SQLite's message would not name it, and it
@@ -66,12 +66,14 @@ package enum StoreFiles {
       let path = "\(directory)/\(name)"
       switch try FileSystem.kind(of: path) {
       case .file, nil: continue
-      case .link: throw .link(path)
-      case .directory, .other: throw .notARegularFile(path)
+      case .link: throw DatastoreError(.link(path))
+      case .directory, .other: throw DatastoreError(.notARegularFile(path))
       }
     }
     for path in [attachments(in: directory), extensions(in: directory)] {
-      guard try (kind(of: path) ?? .directory) == .directory else { throw .notADirectory(path) }
+      guard try (kind(of: path) ?? .directory) == .directory else {
+        throw DatastoreError(.notADirectory(path))
+      }
     }
   }
 
@@ -116,12 +118,12 @@ enum StorePath {
   static func check(_ directory: String) throws(DatastoreError) {
     let absolute = try absolute(directory)
     let longest = Connection.longestPath - longestDatabase.utf8.count
-    guard absolute.utf8.count <= longest else { throw .longPath(absolute, longest: longest) }
+    guard absolute.utf8.count <= longest else { throw DatastoreError(.longPath(absolute, longest: longest)) }
   }
 
   /// The path without symbolic links, as SQLite uses it. The last component may be missing.
   private static func absolute(_ path: String) throws(DatastoreError) -> String {
-    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
+    guard !path.utf8.contains(0) else { throw DatastoreError(.invalidPath(path)) }
     if let real = try FileSystem.perform("read", path, Files.realPath(path)) { return real }
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let parent = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

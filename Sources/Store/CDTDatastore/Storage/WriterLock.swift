@@ -37,11 +37,11 @@ final class WriterLock: Sendable {
   ) throws -> R {
     let thread = CurrentThread.number
     // Only this thread can have stored its own number, so a relaxed load is enough.
-    guard holder.load(ordering: .relaxed) != thread else { throw DatastoreError.nestedWrite(name) }
-    guard try waitForTurn(stop) else { throw DatastoreError.busyHere(name, timeout) }
+    guard holder.load(ordering: .relaxed) != thread else { throw DatastoreError(.nestedWrite(name)) }
+    guard try waitForTurn(stop) else { throw DatastoreError(.busyHere(name, timeout)) }
     defer { turn.signal() }
     return try state.withLock { state in
-      guard !state.isClosed else { throw DatastoreError.closed(name) }
+      guard !state.isClosed else { throw DatastoreError(.closed(name)) }
       let writer = try state.writer ?? SessionWriter(open())
       state.writer = writer
       if let stop { writer.connection.setProgressCheck { !stop.isSet } }

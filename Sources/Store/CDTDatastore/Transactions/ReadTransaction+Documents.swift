@@ -148,7 +148,7 @@ extension ReadTransaction {
       // A write between the two statements only increases the last sequence.
       let last = try lastSequence()
       guard sequence <= last else {
-        throw DatastoreError.unknownSequence(sequence, last: last, in: store.name)
+        throw DatastoreError(.unknownSequence(sequence, last: last, in: store.name))
       }
     }
     return changes

@@ -97,7 +97,7 @@ public class ReadTransaction {
 
   /// The connection, while the transaction is open.
   package func connection() throws -> Connection {
-    guard let open else { throw DatastoreError.closed(store.name) }
+    guard let open else { throw DatastoreError(.closed(store.name)) }
     return open
   }
 
@@ -115,7 +115,7 @@ public class ReadTransaction {
         return try body(documents)
       } catch let error as SQLiteError where error.isCorrupt {
         let damage = DatastoreError(error, path: store.databasePath)
-        throw DatastoreError.unreadableDocument(id, damage.message)
+        throw DatastoreError(.unreadableDocument(id, damage.message))
       }
     }
   }

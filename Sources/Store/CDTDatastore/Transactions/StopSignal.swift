@@ -26,7 +26,7 @@ package final class StopSignal: Sendable {
   package func check() throws {
     switch reason.load(ordering: .relaxed) {
     case .cancelled: throw CancellationError()
-    case .timedOut: throw DatastoreError.timedOut()
+    case .timedOut: throw DatastoreError(.timedOut)
     case .none: return
     }
   }

@@ -20,7 +20,7 @@ extension WorkQueue {
     _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
-    if let deadline = Datastore.deadline, deadline <= .now { throw DatastoreError.timedOut() }
+    if let deadline = Datastore.deadline, deadline <= .now { throw DatastoreError(.timedOut) }
     let operation = AsyncOperation(signal, body)
     let timer = Datastore.deadline.map { DeadlineTimer($0) { operation.stop { $0.expire() } } }
     defer { timer?.cancel() }
@@ -30,7 +30,7 @@ extension WorkQueue {
         do throws(SystemError) {
           try add { operation.run() }
         } catch {
-          operation.finish(.failure(DatastoreError.noThread(error)))
+          operation.finish(.failure(DatastoreError(.noThread(error))))
         }
       }
     } onCancel: {

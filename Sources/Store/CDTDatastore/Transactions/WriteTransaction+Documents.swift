@@ -30,7 +30,7 @@ extension WriteTransaction {
     return try use { connection in
       try DocumentSize.check(id, body, on: connection)
       let existing = try rowToChange(id, on: connection)
-      if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
+      if let existing, !existing.isDeleted { throw DatastoreError(.documentExists(id)) }
       let new = try revision(
         after: existing?.revision, of: id, isDeleted: isDeleted, body: body, attachments: attachments,
         known: [])
@@ -53,14 +53,14 @@ extension WriteTransaction {
     }
     let isJoined = try TreeMerging.merge(
       [new.id, parent], of: id, on: connection, nextSequence: { new.sequence }, new: { _ in new })
-    guard isJoined else { throw DatastoreError.notALeaf(parent, of: id) }
+    guard isJoined else { throw DatastoreError(.notALeaf(parent, of: id)) }
   }
 
   /// Saves a changed document. See `Datastore.updateDocument(from:)`.
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     let (id, parent) = (revision.id, revision.revisionID)
-    if revision.isProjected { throw DatastoreError.projected(id) }
+    if revision.isProjected { throw DatastoreError(.projected(id)) }
     let body = try BodyText(of: revision)
     try AttachmentSaving.check(revision.attachments, of: id)
     let made = try append(to: parent, of: id, body: body, attachments: revision.attachments)
@@ -77,7 +77,7 @@ extension WriteTransaction {
     try change(&changed)
     if changed == known, changed.says(theSameAs: known) { return known }
     guard changed.id.hasSameBytes(as: id), changed.revisionID == known.revisionID else {
-      throw DatastoreError.otherDocument(changed.id, than: id)
+      throw DatastoreError(.otherDocument(changed.id, than: id))
     }
     return try updateDocument(from: changed)
   }
@@ -131,9 +131,9 @@ extension WriteTransaction {
   public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
     let leaves = try use { connection in
       guard let row = try rowToChange(id, on: connection) else {
-        throw DatastoreError.noSuchDocument(id)
+        throw DatastoreError(.noSuchDocument(id))
       }
-      guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
+      guard !row.isDeleted else { throw DatastoreError(.documentDeleted(id)) }
       return try DocumentWriting(connection: connection).currentLeaves(of: row)
     }
     // A leaf that can't have a child is the newest, so all leaves are deleted or none.
@@ -154,14 +154,15 @@ extension WriteTransaction {
     try use { connection in
       try DocumentSize.check(id, body, on: connection)
       guard let row = try rowToChange(id, on: connection) else {
-        throw DatastoreError.noSuchDocument(id)
+        throw DatastoreError(.noSuchDocument(id))
       }
       let writing = DocumentWriting(connection: connection)
       guard let leaf = try writing.leaf(parent, of: row) else {
-        throw DatastoreError.notALeaf(parent, of: id)
+        throw DatastoreError(.notALeaf(parent, of: id))
       }
       if isDeleted, leaf.isDeleted {
-        throw row.isDeleted ? DatastoreError.documentDeleted(id) : .revisionDeleted(parent, of: id)
+        throw row.isDeleted
+          ? DatastoreError(.documentDeleted(id)) : DatastoreError(.revisionDeleted(parent, of: id))
       }
       var known: [AttachmentRow] = []
       if row.attachments > 0 || row.leaves > 1 {

@@ -44,7 +44,7 @@ public final class WriteTransaction: ReadTransaction {
   /// may have ended the transaction. A closure that passes over the error must not have that committed.
   func checkIntact() throws {
     if let failure { throw failure }
-    guard try connection().isInTransaction else { throw DatastoreError.transactionEnded(path) }
+    guard try connection().isInTransaction else { throw DatastoreError(.transactionEnded(path)) }
   }
 
   package override func use<R>(_ body: (Connection) throws -> R) throws -> R {
@@ -66,7 +66,7 @@ public final class WriteTransaction: ReadTransaction {
   /// The sequence of a change of a document.
   func nextSequence(of id: String) throws(DatastoreError) -> Int64 {
     let (next, overflow) = sequence.addingReportingOverflow(1)
-    guard !overflow else { throw .sequencesExhausted(path) }
+    guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
     sequence = next
     if DocumentID.isDesign(id) { changesDesignDocuments = true }
     return next
@@ -94,7 +94,7 @@ public final class WriteTransaction: ReadTransaction {
   /// - Returns: Whether all were saved; nothing has changed if an id exists, occurs twice or is invalid.
   package func createDocuments(_ documents: NewDocuments) throws -> Bool {
     let (last, overflow) = sequence.addingReportingOverflow(Int64(documents.count))
-    guard !overflow else { throw DatastoreError.sequencesExhausted(path) }
+    guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
     let isDone = try use { try documents.insert(after: sequence, on: $0) }
     if isDone {
       sequence = last
@@ -137,7 +137,7 @@ public final class WriteTransaction: ReadTransaction {
   /// The id of an existing document's winner.
   package func winner(of id: String) throws -> RevisionID {
     guard let row = try use({ try rowToChange(id, on: $0) }) else {
-      throw DatastoreError.noSuchDocument(id)
+      throw DatastoreError(.noSuchDocument(id))
     }
     return row.revision
   }
