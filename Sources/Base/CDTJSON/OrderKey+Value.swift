@@ -69,10 +69,9 @@ extension OrderKey {
       flip = ~flip
     }
     guard positives.contains(type) else { return nil }
+    let mask: UInt64 = flip == 0 ? 0 : .max
     func integer(_ offset: Int, _ count: Int) -> UInt64 {
-      var value: UInt64 = 0
-      for index in offset..<offset + count { value = value << 8 | UInt64(key[index] ^ flip) }
-      return value
+      (key.prefix(offset, offset + 8) ^ mask) >> UInt64(64 - 8 * count)
     }
     if type == belowOne || type == large {
       let floor = Double(bitPattern: integer(start + 1, 8))
@@ -86,12 +85,11 @@ extension OrderKey {
     let whole = Int64(value >> 1)
     guard value & 1 == 1 else { return .int(isNegative ? -whole : whole) }
     var fraction: UInt64 = 0
-    var offset = start + 1 + count
+    var groups = key.prefix(start + 1 + count, start + 9 + count) ^ mask
     for shift in stride(from: UInt64(49), through: 0, by: -7) {
-      let byte = key[offset] ^ flip
-      fraction |= UInt64(byte >> 1) << shift
-      offset += 1
-      if byte & 1 == 0 { break }
+      fraction |= (groups >> 57) << shift
+      if (groups >> 56) & 1 == 0 { break }
+      groups <<= 8
     }
     let magnitude = Double(whole) + Double(fraction) * 0x1p-56
     return .double(isNegative ? -magnitude : magnitude)

@@ -27,8 +27,8 @@ package struct IDRange: Sendable, Hashable {
 
   /// Narrows the range to the ids that are also in another.
   mutating func formIntersection(_ other: IDRange) {
-    lower = [lower, other.lower].compactMap(\.self).max()
-    upper = [upper, other.upper].compactMap(\.self).min()
+    lower = FieldAccess.greater(lower, other.lower)
+    upper = FieldAccess.lesser(upper, other.upper)
   }
 
   /// Narrows the range to the ids after one, or before it in descending order.

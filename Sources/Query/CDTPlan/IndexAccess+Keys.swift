@@ -10,10 +10,15 @@ package struct KeyOrder: Sendable {
   /// The number of leading fields that rows have in common that are sorted by their ids; `nil` if the keys have the order.
   package fileprivate(set) var tiedFields: Int?
   package fileprivate(set) var areIDsDescending = false
-  /// The parts of the fields that decide the order, and of the id if the keys have the order, at the position after which the rows begin.
-  package fileprivate(set) var start: OrderKey?
-  /// The ``OrderKey`` of the id there.
-  package fileprivate(set) var startID = OrderKey()
+  /// The position after which the rows begin.
+  package fileprivate(set) var start: Start?
+
+  package struct Start: Sendable {
+    /// The parts of the fields that decide the order, and of the id if the keys have the order.
+    package let key: OrderKey
+    /// The ``OrderKey`` of the id.
+    package let id: OrderKey
+  }
 
   /// The order of the keys.
   package init() {}
@@ -50,27 +55,40 @@ extension IndexAccess {
   /// - Parameter start: The position after which the rows begin.
   package func keyOrder(_ terms: [OrderTerm], after start: Bookmark? = nil) -> KeyOrder {
     let own = index.definition.fields
-    let isID = { (field: Int) in own[field].fieldPath.documentField == .id }
-    let values = terms.prefix { $0.field.map { !isID($0) } ?? false }
-    let first = values.first { $0.field.map { $0 >= constantFields } ?? false }
+    let constants = constantFields
     var order = KeyOrder()
-    var isDescending = first.map { term in
-      term.field.map { term.isDescending != own[$0].isDescending } ?? false
+    var isDescending: Bool?
+    var end = lookedUpFields
+    var ids: OrderTerm?
+    for term in terms {
+      guard let field = term.field, own[field].fieldPath.documentField != .id else {
+        ids = term
+        break
+      }
+      if isDescending == nil, field >= constants {
+        isDescending = term.isDescending != own[field].isDescending
+      }
+      end = max(end, field + 1)
     }
-    let end = max(lookedUpFields, values.compactMap(\.field).map { $0 + 1 }.max() ?? 0)
-    if values.count < terms.count {
-      order.areIDsDescending = terms[values.count].isDescending
-      let next = end == own.count ? false : isID(end) ? own[end].isDescending : nil
-      if isDescending == nil, let next { isDescending = next != order.areIDsDescending }
-      if next.map({ ($0 != isDescending) != order.areIDsDescending }) ?? true { order.tiedFields = end }
+    if let ids {
+      order.areIDsDescending = ids.isDescending
+      // The direction of the ids in the keys, if they come next.
+      var next: Bool? = end == own.count ? false : nil
+      if end < own.count, own[end].fieldPath.documentField == .id { next = own[end].isDescending }
+      if let next {
+        let isReversed = isDescending ?? (next != ids.isDescending)
+        isDescending = isReversed
+        if (next != isReversed) != ids.isDescending { order.tiedFields = end }
+      } else {
+        order.tiedFields = end
+      }
     }
     order.isDescending = isDescending ?? false
-    if let start { begin(&order, at: start, values, end) }
+    if let start { begin(&order, at: start, terms, end) }
     return order
   }
 
-  private func begin(_ order: inout KeyOrder, at start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ end: Int)
-  {
+  private func begin(_ order: inout KeyOrder, at start: Bookmark, _ terms: [OrderTerm], _ end: Int) {
     var key = OrderKey()
     for field in 0..<end {
       let from = key.bytes.count
@@ -83,21 +101,21 @@ extension IndexAccess {
       }
       if index.definition.fields[field].isDescending { key.invert(from: from) }
     }
-    order.startID = OrderKey(string: start.id)
+    let id = OrderKey(string: start.id)
     if order.tiedFields == nil {
       let from = key.bytes.count
-      key.append(key: order.startID)
+      key.append(key: id)
       if end < index.definition.fields.count, index.definition.fields[end].isDescending {
         key.invert(from: from)
       }
     }
-    order.start = key
+    order.start = KeyOrder.Start(key: key, id: id)
   }
 
   /// The ranges of keys in the order in which they are read.
   package func ranges(in order: KeyOrder) -> [KeyRange] {
     var ranges = ranges
-    if let start = order.start {
+    if let start = order.start?.key {
       // Of rows that are sorted by their ids, those at the position are read again.
       let isRead = order.tiedFields != nil
       let rest =

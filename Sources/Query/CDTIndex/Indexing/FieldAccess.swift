@@ -26,9 +26,19 @@ extension FieldAccess {
     case (.points(let keys), .range(let lower, let upper)), (.range(let lower, let upper), .points(let keys)):
       return .points(keys.filter { key in lower.map { $0 <= key } ?? true && upper.map { key < $0 } ?? true })
     case (.range(let lower, let upper), .range(let otherLower, let otherUpper)):
-      return .range(
-        lower: [lower, otherLower].compactMap(\.self).max(),
-        upper: [upper, otherUpper].compactMap(\.self).min())
+      return .range(lower: Self.greater(lower, otherLower), upper: Self.lesser(upper, otherUpper))
     }
+  }
+
+  /// The greater of two lower bounds.
+  package static func greater(_ left: OrderKey?, _ right: OrderKey?) -> OrderKey? {
+    guard let left, let right else { return left ?? right }
+    return left < right ? right : left
+  }
+
+  /// The lesser of two upper bounds.
+  package static func lesser(_ left: OrderKey?, _ right: OrderKey?) -> OrderKey? {
+    guard let left, let right else { return left ?? right }
+    return right < left ? right : left
   }
 }

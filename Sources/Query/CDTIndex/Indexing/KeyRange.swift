@@ -40,7 +40,9 @@ extension FieldAccess {
   /// The ranges of keys whose part after a prefix has the values, in the order of the keys.
   package func ranges(after prefix: OrderKey = OrderKey(), isDescending: Bool) -> [KeyRange] {
     func bound(_ key: OrderKey) -> OrderKey {
-      var bound = prefix
+      var bound = OrderKey()
+      bound.bytes.reserveCapacity(prefix.bytes.count + key.bytes.count)
+      bound.append(key: prefix)
       bound.append(key: key)
       if isDescending { bound.invert(from: prefix.bytes.count) }
       return bound
@@ -50,14 +52,13 @@ extension FieldAccess {
       let ranges = keys.map { KeyRange(prefix: bound($0)) }
       return isDescending ? ranges.reversed() : ranges
     case .range(let lower, let upper):
-      let all = KeyRange(prefix: prefix)
       // Inverted, what begins with a bound comes before what is above it.
       return isDescending
         ? [
           KeyRange(
-            lower: upper.map { bound($0).successor } ?? all.lower,
-            upper: lower.map { bound($0).successor } ?? all.upper)
-        ] : [KeyRange(lower: lower.map(bound) ?? all.lower, upper: upper.map(bound) ?? all.upper)]
+            lower: upper.map { bound($0).successor } ?? prefix,
+            upper: lower.map { bound($0).successor } ?? prefix.successor)
+        ] : [KeyRange(lower: lower.map(bound) ?? prefix, upper: upper.map(bound) ?? prefix.successor)]
     }
   }
 }

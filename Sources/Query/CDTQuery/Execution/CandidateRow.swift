@@ -6,47 +6,39 @@ import CDTSQLite
 /// until the statement is stepped or reset.
 struct CandidateRow {
   /// The columns of a candidate with its document.
-  static let columns: StaticString =
+  static let columns: String =
     "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
 
   /// The first of them, which the text of a document needs.
-  static let textColumns: StaticString = "d.number, d.id, d.revision, d.body"
+  static let textColumns: String = "d.number, d.id, d.revision, d.body"
 
   /// The columns of a candidate without its document, from the documents' table or an index.
-  static let idColumns: StaticString = "d.number, d.id"
-  static let keyColumns: StaticString = "e.document, e.key"
+  static let idColumns: String = "d.number, d.id"
+  static let keyColumns: String = "e.document, e.key"
 
-  let statement: Statement
-  /// The layout of the key in place of the id.
-  private var layout: KeyLayout?
-  /// The number, and the ``OrderKey`` of the id, of a row that was kept.
-  private var kept: (number: Int64, id: OrderKey)?
+  private let rows: CandidateRows
 
-  init(_ statement: Statement, _ layout: KeyLayout? = nil) {
-    (self.statement, self.layout) = (statement, layout)
+  init(_ rows: CandidateRows) {
+    self.rows = rows
   }
 
-  /// Creates a row that is no longer the statement's.
-  init(_ statement: Statement, number: Int64, id: OrderKey) {
-    self.statement = statement
-    kept = (number, id)
-  }
+  var statement: Statement { rows.statement }
 
   /// The number of the document, which never changes.
-  var number: Int64 { kept?.number ?? statement.int64(0) }
+  var number: Int64 { rows.kept?.number ?? statement.int64(0) }
 
   /// The key of a row of an index, or of a group of a summary.
   var key: JSONBytes { JSONBytes(statement.unsafeBytes(1)) }
 
   var id: String {
-    if let kept { return kept.id.bytes.withUnsafeBytes(OrderKey.string) }
-    return layout?.id(in: key) ?? statement.text(1)
+    if let kept = rows.kept { return kept.id.bytes.withUnsafeBytes(OrderKey.string) }
+    return rows.layout?.id(in: key) ?? statement.text(1)
   }
 
   /// Appends the ``OrderKey`` of the id.
   func appendID(to sortKey: inout OrderKey) {
-    if let kept { return sortKey.append(key: kept.id) }
-    guard let layout else { return sortKey.append(string: statement.unsafeBytes(1)) }
+    if let kept = rows.kept { return sortKey.append(key: kept.id) }
+    guard let layout = rows.layout else { return sortKey.append(string: statement.unsafeBytes(1)) }
     let (key, start) = (key, layout.startOfID(in: key))
     sortKey.bytes.append(contentsOf: key.slice(start, OrderKey.end(in: key, at: start)))
   }
@@ -57,10 +49,10 @@ struct CandidateRow {
   func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
 
   var isOfDesignDocument: Bool {
-    if let kept {
-      return kept.id.bytes.withUnsafeBytes { DocumentID.isDesign(JSONBytes($0).slice(1, $0.count)) }
+    guard let layout = rows.layout else { return DocumentID.isDesign(statement.unsafeBytes(1)) }
+    if let kept = rows.kept {
+      return kept.id.bytes.withUnsafeBytes { layout.isOfDesignDocument(JSONBytes($0), idAt: 0) }
     }
-    guard let layout else { return DocumentID.isDesign(statement.unsafeBytes(1)) }
     return layout.isOfDesignDocument(key, idAt: layout.startOfID(in: key))
   }
 

@@ -80,21 +80,24 @@ struct CandidateStatement: Sendable {
   /// The statements that return the candidates of a source, in order; empty for an intersection, whose parts run
   /// separately.
   ///
-  /// - Parameter start: The position after which the candidates begin, if they are in an order.
+  /// - Parameters:
+  ///   - keys: How the rows of an index are read.
+  ///   - start: The position after which the candidates begin, if they are in the order of scores.
   static func of(
-    _ source: QueryPlan.Source, order: QueryPlan.Order, after start: Bookmark? = nil, completeUpTo: Int64?,
-    form: Form
+    _ source: QueryPlan.Source, order: QueryPlan.Order, keys: KeyOrder = KeyOrder(),
+    after start: Bookmark? = nil,
+    completeUpTo: Int64?, form: Form
   ) -> [CandidateStatement] {
     switch source {
     case .nothing: []
     case .scan(let range): [scan(range, order, form)]
     case .ids(let ids): [documents(ids, order, form)]
-    case .index(let access): [index(access, order, start, completeUpTo, form)]
+    case .index(let access): [index(access, order, keys, completeUpTo, form)]
     case .text(let access): [text(access, order, start, completeUpTo, form)]
     case .union(let branches):
       branches.flatMap { of($0, order: .unordered, completeUpTo: completeUpTo, form: form) }
     case .intersection(let first, _):
-      of(first, order: order, after: start, completeUpTo: completeUpTo, form: form)
+      of(first, order: order, keys: keys, after: start, completeUpTo: completeUpTo, form: form)
     }
   }
 
@@ -148,15 +151,13 @@ struct CandidateStatement: Sendable {
   }
 
   private static func index(
-    _ access: IndexAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ completeUpTo: Int64?, _ form: Form
+    _ access: IndexAccess, _ order: QueryPlan.Order, _ keys: KeyOrder, _ completeUpTo: Int64?, _ form: Form
   ) -> CandidateStatement {
-    var keys = KeyOrder()
-    if case .index(let terms) = order { keys = access.keyOrder(terms, after: start) }
-    let layout = KeyLayout(access.index.definition)
     var statement = rows(
       of: access.index, in: access.ranges(in: keys),
       isDescending: order == .unordered ? nil : keys.isDescending, completeUpTo, form)
     if case .idsOnly = form {
+      let layout = KeyLayout(access.index.definition)
       statement.keys = Keys(layout: layout, filter: KeyFilter(access, layout), order: keys)
     } else {
       statement.keys = nil
@@ -173,12 +174,16 @@ struct CandidateStatement: Sendable {
   ) -> CandidateStatement {
     var values: [Value] = []
     let fresh = exclusion(of: "e.document", completeUpTo, &values)
+    // This runs for every query, and costs less than interpolation.
+    let (start, end) = form.ofIndex
+    var sql = start
+    sql.reserveCapacity(256)
+    sql += String(entry.number)
+    sql += end
+    sql += fresh
+    sql += Self.order(isDescending)
     return CandidateStatement(
-      sql: """
-        SELECT \(form.columns(CandidateRow.keyColumns))
-          FROM query.\(IndexFile.table(entry.number)) e\(form.join("e.document"))
-         WHERE e.key >= ? AND e.key < ?\(fresh)\(Self.order(isDescending))
-        """, values: values, ranges: ranges,
+      sql: sql, values: values, ranges: ranges,
       keys: Keys(layout: KeyLayout(entry.definition), filter: nil, order: KeyOrder()))
   }
 
@@ -242,8 +247,30 @@ struct CandidateStatement: Sendable {
 }
 
 extension CandidateStatement.Form {
+  /// The statement for an index, before and after the index's number.
+  fileprivate var ofIndex: (String, String) {
+    switch self {
+    case .documents: Self.documentsOfIndex
+    case .texts: Self.textsOfIndex
+    case .idsOnly: Self.keysOfIndex
+    case .count: Self.countOfIndex
+    }
+  }
+
+  private static let documentsOfIndex = Self.documents.makeOfIndex()
+  private static let textsOfIndex = Self.texts.makeOfIndex()
+  private static let keysOfIndex = Self.idsOnly.makeOfIndex()
+  private static let countOfIndex = Self.count.makeOfIndex()
+
+  private func makeOfIndex() -> (String, String) {
+    (
+      "SELECT \(columns(CandidateRow.keyColumns))\n  FROM query.\(IndexFile.tablePrefix)",
+      " e\(join("e.document"))\n WHERE e.key >= ? AND e.key < ?"
+    )
+  }
+
   /// - Parameter ids: The columns of a candidate without its document.
-  fileprivate func columns(_ ids: StaticString = CandidateRow.idColumns) -> StaticString {
+  fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
     switch self {
     case .documents: CandidateRow.columns
     case .texts: CandidateRow.textColumns
@@ -255,7 +282,7 @@ extension CandidateStatement.Form {
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
     switch self {
-    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
+    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = " + number
     case .idsOnly, .count: ""
     }
   }

@@ -14,7 +14,7 @@ extension QueryPlan {
       isCounted
       ? []
       : CandidateStatement.of(
-        source, order: order, after: start, completeUpTo: completeUpTo, form: form(output))
+        source, order: order, keys: keyOrder, after: start, completeUpTo: completeUpTo, form: form(output))
     return found + unindexedStatements
   }
 
@@ -59,9 +59,7 @@ extension QueryPlan {
 
   /// Whether the rows of the index are filtered or sorted by their keys.
   private var readsKeys: Bool {
-    guard let access = source.driver else { return source.filtersKeys }
-    if case .index(let terms) = order, access.keyOrder(terms).tiedFields != nil { return true }
-    return source.filtersKeys
+    keyOrder.tiedFields != nil || source.filtersKeys
   }
 
   /// Whether the source's statements return no documents.

@@ -45,8 +45,8 @@ final class QueryRun {
   /// The next match, which waits for its place when documents that the indexes lack are merged.
   private var waiting: (match: Match, key: OrderKey)?
   private var unindexed: (number: Int64, key: OrderKey)?
-  private var lookup: Statement?
-  private var identities: Statement?
+  private var lookup: CandidateRows?
+  private var identities: CandidateRows?
   /// The key after which the results begin.
   private let start: OrderKey?
   /// The documents returned first and last, and their scores.
@@ -127,8 +127,8 @@ final class QueryRun {
 
   func end() {
     candidates.end()
-    lookup?.reset()
-    identities?.reset()
+    lookup?.statement.reset()
+    identities?.statement.reset()
   }
 
   // MARK: Results
@@ -212,28 +212,29 @@ final class QueryRun {
 
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int {
-    steps + candidates.takeSteps() + (lookup?.takeSteps() ?? 0) + (identities?.takeSteps() ?? 0)
+    steps + candidates.takeSteps() + (lookup?.statement.takeSteps() ?? 0)
+      + (identities?.statement.takeSteps() ?? 0)
   }
 
   /// Reads a document.
   private func document(at number: Int64) throws -> CandidateRow {
-    let statement = try lookup ?? connection.statement(CandidateStatement.document)
-    lookup = statement
-    statement.reset()
-    try statement.bind(number, at: 1)
+    let rows = try lookup ?? CandidateRows(connection.statement(CandidateStatement.document))
+    lookup = rows
+    rows.statement.reset()
+    try rows.statement.bind(number, at: 1)
     documentsRead += 1
-    guard try statement.step() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
-    return CandidateRow(statement)
+    guard try rows.next() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
+    return CandidateRow(rows)
   }
 
   /// Reads the number and the id of a document.
   private func identity(of number: Int64) throws -> CandidateRow {
-    let statement = try identities ?? connection.statement(CandidateStatement.identity)
-    identities = statement
-    statement.reset()
-    try statement.bind(number, at: 1)
-    guard try statement.step() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
-    return CandidateRow(statement)
+    let rows = try identities ?? CandidateRows(connection.statement(CandidateStatement.identity))
+    identities = rows
+    rows.statement.reset()
+    try rows.statement.bind(number, at: 1)
+    guard try rows.next() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
+    return CandidateRow(rows)
   }
 
   // MARK: Matches

@@ -32,7 +32,9 @@ struct TieOrder: ~Copyable {
     count += 1
     let start = layout.startOfID(in: key)
     var id = OrderKey(Array(key.slice(start, OrderKey.end(in: key, at: start))))
-    if order.start == self.prefix, order.areIDsDescending ? order.startID <= id : id <= order.startID {
+    if let start = order.start, start.key == self.prefix,
+      order.areIDsDescending ? start.id <= id : id <= start.id
+    {
       return true
     }
     if order.areIDsDescending { id.invert(from: 0) }

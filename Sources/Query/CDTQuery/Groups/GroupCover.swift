@@ -47,6 +47,13 @@ struct GroupCover: Sendable {
     unwound.map { IndexInput(key, self).isMissing(field: $0) } ?? false
   }
 
+  /// The number of fields at the beginning of the keys that are the same in rows of one group, if the rows have an order.
+  func fieldsOfGroup(_ order: [OrderTerm]?) -> Int? {
+    guard let order else { return nil }
+    let fields = (order.compactMap(\.field).max() ?? -1) + 1
+    return unwound.map { $0 < fields } ?? true ? fields : nil
+  }
+
   /// The order of rows in which each group comes after another, if it is that of the index.
   func terms(of groups: ResolvedGroups, _ access: IndexAccess) -> [OrderTerm]? {
     let (definition, constants) = (access.index.definition, access.constantFields)

@@ -36,8 +36,9 @@ struct GroupPlan: Sendable {
 
   /// The statements that read the index.
   var rows: [CandidateStatement] {
-    CandidateStatement.of(
-      plan.source, order: order.map { .index($0) } ?? .unordered, completeUpTo: plan.completeUpTo,
+    let keys = order.flatMap { plan.source.driver?.keyOrder($0) } ?? KeyOrder()
+    return CandidateStatement.of(
+      plan.source, order: order.map { .index($0) } ?? .unordered, keys: keys, completeUpTo: plan.completeUpTo,
       form: .idsOnly)
   }
 }

@@ -50,23 +50,37 @@ struct GroupRun: ~Copyable {
     let rows = Candidates(plan.rows, on: connection)
     defer { rows.end() }
     let hidesDesignDocuments = plan.plan.hidesDesignDocuments
-    // In order, rows with the same first fields are of one group. Null and missing are two groups, which may alternate.
-    let grouped = plan.order.map { ($0.compactMap(\.field).max() ?? -1) + 1 }
-    var known: OrderKey?
-    while !table.isComplete, let row = try rows.next() {
+    let layout = cover.layout
+    let needsKeys = hidesDesignDocuments || !groups.sums.isEmpty || !groups.extremes.isEmpty
+    var next = try rows.next()
+    while !table.isComplete, let row = next {
       try stop.check()
       examined.keys += 1
       let key = row.key
-      if cover.isEmpty(key) || hidesDesignDocuments && row.isOfDesignDocument { continue }
-      if let known, let grouped, key.hasPrefix(known.bytes, at: 0) {
-        table.addToLast(IndexInput(key, cover, known: (grouped, known.bytes.count)))
+      var isAdded = false
+      if !cover.isEmpty(key), !hidesDesignDocuments || !row.isOfDesignDocument {
+        isAdded = try table.add(IndexInput(key, cover))
+      }
+      // In order, rows with the same first fields are of one group. Null and missing are two groups, which may alternate.
+      guard isAdded, let grouped = cover.fieldsOfGroup(plan.order),
+        !layout.hasNothing(inFirst: grouped, of: key)
+      else {
+        next = try rows.next()
         continue
       }
-      let isAdded = try table.add(IndexInput(key, cover))
-      known = nil
-      if isAdded, let grouped, !cover.layout.hasNothing(inFirst: grouped, of: key) {
-        known = OrderKey(Array(key.slice(0, cover.layout.end(ofFirst: grouped, in: key))))
+      let group = OrderKey(Array(key.slice(0, layout.end(ofFirst: grouped, in: key))))
+      var hidden = 0
+      let found = try rows.next(after: group) { key in
+        guard needsKeys else { return }
+        if hidesDesignDocuments, layout.isOfDesignDocument(key, idAt: layout.startOfID(in: key)) {
+          hidden += 1
+        } else {
+          table.addToLast(IndexInput(key, cover, known: (grouped, group.bytes.count)))
+        }
       }
+      table.countInLast(found.passed - hidden)
+      examined.keys += found.passed
+      next = found.row
     }
   }
 

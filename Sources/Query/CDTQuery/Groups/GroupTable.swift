@@ -95,6 +95,7 @@ struct GroupTable: ~Copyable {
   mutating func add(_ input: some GroupInput) throws -> Bool {
     writeKey(input)
     if let group = try group() {
+      counts[group] += 1
       update(group, input)
       return true
     } else {
@@ -106,8 +107,11 @@ struct GroupTable: ~Copyable {
     }
   }
 
-  /// Adds to the group to which something was added last.
+  /// Adds the values of a document to the group to which something was added last, without counting it.
   mutating func addToLast(_ input: some GroupInput) { update(last, input) }
+
+  /// Counts documents in the group to which something was added last.
+  mutating func countInLast(_ count: Int) { counts[last] += count }
 
   /// The group with the key; `nil` if it is new and memory is full. The first group is always made.
   private mutating func group() throws -> Int? {
@@ -139,7 +143,6 @@ struct GroupTable: ~Copyable {
   }
 
   private mutating func update(_ group: Int, _ input: some GroupInput) {
-    counts[group] += 1
     for slot in groups.sums.indices {
       guard let number = input.number(of: groups.sums[slot]) else { continue }
       sums[group * groups.sums.count + slot].add(number)
