@@ -57,6 +57,21 @@ package struct JSONBytes {
     UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
+  /// The offset of the first byte with a value at or after an offset, or `count`.
+  func position(of byte: UInt8, from start: Int) -> Int {
+    var offset = max(0, start)
+    if let base {
+      let wanted = UInt64(byte) &* 0x0101_0101_0101_0101
+      while offset + 8 <= count {
+        let found = Self.zeroBytes(word(at: offset, base) ^ wanted)
+        if found != 0 { return offset + found.trailingZeroBitCount / 8 }
+        offset += 8
+      }
+    }
+    while offset < count, self[offset] != byte { offset += 1 }
+    return offset
+  }
+
   /// The offset of the first quotation mark or backslash at or after an offset, or `count`.
   @inlinable @inline(__always)
   package func nextQuoteOrBackslash(from start: Int) -> Int {

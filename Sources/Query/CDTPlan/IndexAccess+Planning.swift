@@ -106,10 +106,8 @@ extension IndexAccess {
 extension PredicateAccess {
   /// The rows in both, for a field with one value; `nil` if one access can't express them.
   fileprivate func intersection(_ other: PredicateAccess) -> PredicateAccess? {
-    guard absence == nil, other.absence == nil, let both = access.intersection(other.access) else {
-      return nil
-    }
-    return PredicateAccess(both)
+    guard absence == nil, other.absence == nil else { return nil }
+    return PredicateAccess(access.intersection(other.access))
   }
 }
 

@@ -132,9 +132,17 @@ package struct Planner {
     }
     return QueryPlan(
       source: source, residual: .all(rest), clause: query.selector.clause, text: text,
-      order: order, sort: sort, start: query.start, skip: query.skip, limit: query.limit,
+      order: order, keyOrder: keyOrder(for: source, order), sort: sort, start: query.start, skip: query.skip,
+      limit: query.limit,
       isBackward: query.isBackward, completeUpTo: indexes.completeUpTo(of: source),
       hidesDesignDocuments: query.hidesDesignDocuments, hidden: indexes.hidden, reason: reason)
+  }
+}
+
+extension Planner {
+  private func keyOrder(for source: QueryPlan.Source, _ order: QueryPlan.Order) -> KeyOrder {
+    guard case .index(let terms) = order, let access = source.driver else { return KeyOrder() }
+    return access.keyOrder(terms, after: query.start)
   }
 }
 

@@ -3,15 +3,15 @@ import CDTJSON
 /// The access of an index to one predicate.
 package struct PredicateAccess: Sendable, Hashable {
   package let access: FieldAccess
-  /// The condition on `absent` for rows without a value: bits that must be set, or must not.
+  /// The condition on why rows have no value.
   package var absence: AbsenceFilter?
   package var exactness = Exactness.always
   /// The collation by which the strings of the access are folded.
   package var collation: Collation?
 
   package enum AbsenceFilter: Sendable, Hashable {
-    case only(Int64)
-    case except(Int64)
+    case only(Int)
+    case except(Int)
   }
 
   /// Whether all rows are of matching documents; otherwise they are checked by the matcher.
@@ -55,7 +55,7 @@ package struct PredicateAccess: Sendable, Hashable {
     .points([.nothing]), absence: .only(IndexRows.Absence.missing))
 
   /// Rows with any value but null. An array that contains null is not null, so this is only for fields with one value.
-  package static let notNull = PredicateAccess(.range(lower: .tag(.false), upper: nil))
+  package static let notNull = PredicateAccess(.range(lower: .firstBoolean, upper: nil))
 
   package static func of(_ predicate: Predicate) -> PredicateAccess? {
     switch predicate {
@@ -71,7 +71,7 @@ package struct PredicateAccess: Sendable, Hashable {
         PredicateAccess(prefixRange(Array($0.utf8)), exactness: .never)
       }
     case .modulo:
-      PredicateAccess(.range(lower: .tag(.number), upper: .tag(.number)), exactness: .never)
+      PredicateAccess(.range(lower: .firstNumber, upper: .firstString), exactness: .never)
     case .type(let type): typeRange(type)
     case .size, .elementMatches, .allElementsMatch, .keyMatches: nil
     case .collated(let predicate, let collation):
@@ -89,14 +89,14 @@ package struct PredicateAccess: Sendable, Hashable {
     case .array(let elements):
       // The whole array has a row for each element; as an element of another array it has its own row.
       elements.first.map {
-        PredicateAccess(.points(sorted([IndexKey($0), IndexKey(value)])), exactness: .never)
+        PredicateAccess(.points(sorted([OrderKey($0), OrderKey(value)])), exactness: .never)
       }
-    default: PredicateAccess(.points([IndexKey(value)]))
+    default: PredicateAccess(.points([OrderKey(value)]))
     }
   }
 
   private static func membership(_ members: [JSONValue]) -> PredicateAccess? {
-    var keys: [IndexKey] = []
+    var keys: [OrderKey] = []
     var exactness = Exactness.always
     for member in members {
       switch member {
@@ -104,10 +104,10 @@ package struct PredicateAccess: Sendable, Hashable {
       case .array(let elements):
         guard let first = elements.first else { return nil }
         exactness = .never
-        keys.append(IndexKey(first))
+        keys.append(OrderKey(first))
       default: break
       }
-      keys.append(IndexKey(member))
+      keys.append(OrderKey(member))
     }
     return PredicateAccess(.points(sorted(keys)), exactness: exactness)
   }
@@ -116,31 +116,24 @@ package struct PredicateAccess: Sendable, Hashable {
     _ comparison: Predicate.Comparison, _ value: JSONValue
   ) -> PredicateAccess? {
     if case .bool(let bool) = value {
-      var points: [IndexKey] = []
-      if comparison.holds(bool ? .ascending : .same) { points.append(IndexKey(.bool(false))) }
-      if comparison.holds(bool ? .same : .descending) { points.append(IndexKey(.bool(true))) }
+      var points: [OrderKey] = []
+      if comparison.holds(bool ? .ascending : .same) { points.append(OrderKey(.bool(false))) }
+      if comparison.holds(bool ? .same : .descending) { points.append(OrderKey(.bool(true))) }
       return points.isEmpty ? nil : PredicateAccess(.points(points))
     }
-    let key = IndexKey(value)
+    let key = OrderKey(value)
     switch comparison {
-    case .less: return PredicateAccess(.range(lower: .tag(.number), upper: .key(key, inclusive: false)))
-    case .lessOrEqual: return PredicateAccess(.range(lower: .tag(.number), upper: .key(key, inclusive: true)))
-    case .greater: return PredicateAccess(.range(lower: .key(key, inclusive: false), upper: .tag(.string)))
-    case .greaterOrEqual:
-      return PredicateAccess(.range(lower: .key(key, inclusive: true), upper: .tag(.string)))
+    case .less: return PredicateAccess(.range(lower: .firstNumber, upper: key))
+    case .lessOrEqual: return PredicateAccess(.range(lower: .firstNumber, upper: key.successor))
+    case .greater: return PredicateAccess(.range(lower: key.successor, upper: .firstArray))
+    case .greaterOrEqual: return PredicateAccess(.range(lower: key, upper: .firstArray))
     }
   }
 
   /// The range of strings with a prefix.
   private static func prefixRange(_ prefix: [UInt8]) -> FieldAccess {
-    var successor = prefix
-    while successor.last == 0xFF { successor.removeLast() }
-    guard let last = successor.last else {
-      return .range(lower: .tag(.string), upper: .tag(.string))
-    }
-    successor[successor.count - 1] = last + 1
-    return .range(
-      lower: .key(.string(prefix), inclusive: true), upper: .key(.string(successor), inclusive: false))
+    let lower = OrderKey(stringsWith: prefix)
+    return .range(lower: lower, upper: prefix.isEmpty ? .firstArray : lower.successor)
   }
 
   /// `$type` tests whole arrays, which have no row, so with several values the rows are checked by the matcher.
@@ -149,19 +142,19 @@ package struct PredicateAccess: Sendable, Hashable {
     case .null:
       PredicateAccess(
         .points([.nothing]), absence: .only(IndexRows.Absence.null), exactness: .forSingleValues)
-    case .boolean: rows(from: .false, to: .true)
-    case .number: rows(from: .number, to: .number)
-    case .string: rows(from: .string, to: .string)
-    case .object: rows(from: .object, to: .object)
+    case .boolean: rows(from: .firstBoolean, to: .firstNumber)
+    case .number: rows(from: .firstNumber, to: .firstString)
+    case .string: rows(from: .firstString, to: .firstArray)
+    case .object: rows(from: .firstObject, to: .afterObjects)
     case .array: nil
     }
   }
 
-  private static func rows(from lower: IndexKey.Tag, to upper: IndexKey.Tag) -> PredicateAccess {
-    PredicateAccess(.range(lower: .tag(lower), upper: .tag(upper)), exactness: .forSingleValues)
+  private static func rows(from lower: OrderKey, to upper: OrderKey) -> PredicateAccess {
+    PredicateAccess(.range(lower: lower, upper: upper), exactness: .forSingleValues)
   }
 
-  private static func sorted(_ keys: [IndexKey]) -> [IndexKey] {
+  private static func sorted(_ keys: [OrderKey]) -> [OrderKey] {
     Set(keys).sorted()
   }
 }

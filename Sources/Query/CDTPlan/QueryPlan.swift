@@ -43,6 +43,8 @@ package struct QueryPlan: Sendable {
   /// The program of the selector's text search.
   package let text: TextProgram?
   package let order: Order
+  /// How the rows of the index that drives the source are read in this order.
+  package let keyOrder: KeyOrder
   /// The order of the results: that of the query, or without one that of the source.
   package let sort: SortOrder
   /// The position after which the results begin.
@@ -138,7 +140,7 @@ extension QueryPlan.Source {
     case .ids(let ids):
       var range = IDRange()
       range.continueAfter(id, isDescending: isDescending)
-      self = .ids(ids.filter { range.contains(Array($0.utf8)) })
+      self = .ids(ids.filter { range.contains($0) })
     case .index(var access):
       access.ids.continueAfter(id, isDescending: isDescending)
       self = .index(access)
@@ -210,63 +212,6 @@ package struct IndexAccess: Sendable {
     return fields.count < index.definition.fields.count || !fields.allSatisfy(\.isPoint)
   }
 
-  /// Narrows the field that the order goes by to the values from a position on, where the index is then entered.
-  package mutating func begin(at start: Bookmark, in terms: [OrderTerm]) {
-    for (position, term) in terms.prefix(start.values.count).enumerated() {
-      guard let field = term.field, fields.indices.contains(field) else { return }
-      let key = start.key(at: position)
-      switch fields[field] {
-      case .points(let keys):
-        let rest = keys.filter { term.isDescending ? $0 <= key : key <= $0 }
-        if keys.count > 1 { fields[field] = .points(rest) }
-        guard rest == [key] else { return }
-      case .range(let lower, let upper):
-        guard field == constantFields else { return }
-        let isOne = comparesRows(after: start, terms[position...], position)
-        fields[field] = Self.rest(lower, upper, from: key, term.isDescending, isBounded: isOne)
-        return
-      }
-    }
-  }
-
-  /// A range from a key on.
-  ///
-  /// - Parameter isBounded: Whether a comparison of rows has the key as its bound. SQLite enters an index at one of two bounds.
-  private static func rest(
-    _ lower: IndexKey.Bound?, _ upper: IndexKey.Bound?, from key: IndexKey, _ isDescending: Bool,
-    isBounded: Bool
-  ) -> FieldAccess {
-    let range = FieldAccess.range(lower: lower, upper: upper)
-    if isBounded, isDescending ? upper?.isAtOrAbove(key) ?? true : lower?.isAtOrBelow(key) ?? true {
-      return isDescending ? .range(lower: lower, upper: nil) : .range(lower: nil, upper: upper)
-    }
-    let bound = IndexKey.Bound.key(key, inclusive: true)
-    let rest =
-      isDescending ? FieldAccess.range(lower: nil, upper: bound) : .range(lower: bound, upper: nil)
-    return range.intersection(rest) ?? range
-  }
-
-  /// Whether one comparison of rows decides which come after a position: all terms have one direction, and fields with a constant
-  /// have that of the position.
-  package func comparesRows(
-    after start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ position: Int
-  ) -> Bool {
-    guard let first = terms.first else { return false }
-    return zip(terms, position...).allSatisfy { term, position in
-      guard term.isDescending == first.isDescending else { return false }
-      guard let constant = constant(of: term), start.values.indices.contains(position) else { return true }
-      return constant == start.key(at: position)
-    }
-  }
-
-  /// The only key of a term's field, if it has only one.
-  package func constant(of term: OrderTerm) -> IndexKey? {
-    guard let field = term.field, field < constantFields, case .points(let keys) = fields[field] else {
-      return nil
-    }
-    return keys.first
-  }
-
   /// The number of leading fields with a single value.
   package var constantFields: Int {
     fields.prefix { $0.isPoint }.count
@@ -277,12 +222,5 @@ extension FieldAccess {
   package var isPoint: Bool {
     if case .points(let keys) = self { return keys.count == 1 }
     return false
-  }
-}
-
-extension Bookmark {
-  /// The key of the value of a field in an index with the collation of the order.
-  package func key(at position: Int) -> IndexKey {
-    IndexKey(sort.compared(values[position], field: position))
   }
 }

@@ -1,4 +1,5 @@
 import CDTCSQLite
+import CDTPlatform
 
 /// A prepared statement, used on its connection's thread. It throws after the connection is closed.
 package final class Statement {
@@ -46,6 +47,26 @@ package final class Statement {
     sqlite3_reset(handle)
     if let error { throw error }
     return false
+  }
+
+  /// Steps to the next row in which a blob does not begin with some bytes.
+  ///
+  /// - Parameter body: Called with the blob of each row before it.
+  /// - Returns: Whether there is such a row, and the number of rows before it.
+  package func step(
+    over prefix: [UInt8], inColumn column: Int, _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(SQLiteError) -> (isRow: Bool, passed: Int) {
+    var passed = 0
+    while try step() {
+      let blob = unsafeBytes(column)
+      let isSame = prefix.withUnsafeBytes {
+        blob.count >= $0.count && Bytes.compare($0, blob, count: $0.count) == 0
+      }
+      guard isSame else { return (true, passed) }
+      passed += 1
+      body(blob)
+    }
+    return (false, passed)
   }
 
   /// Runs to the end, ignoring rows.

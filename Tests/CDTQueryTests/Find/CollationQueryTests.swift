@@ -190,7 +190,7 @@ import Testing
       try manager.closeDatastore(named: "store")
       let connection = try Connection(path: path, mode: .readWrite)
       try connection.execute(
-        "PRAGMA user_version = \(IndexFile.version - 1); UPDATE entries_1 SET v0 = 'other'")
+        "PRAGMA user_version = \(IndexFile.version - 1); UPDATE entries_1 SET key = x'40'")
       connection.close()
       store = try manager.datastore(named: "store")
       try store.updateIndexes()

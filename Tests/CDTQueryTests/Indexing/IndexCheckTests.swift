@@ -25,53 +25,63 @@ import Testing
     var isFoundByOpening = false
   }
 
-  /// The index "values", of `a` and `b`, has the table `entries_1`, and "words", of `text`, has `text_2`.
+  private static func ofID(_ id: String) -> String { "instr(key, CAST('\(id)' AS BLOB))" }
+
+  /// The index "values", of `a` and `b`, has the table `entries_1`, and "words", of `text`, has `text_2`. The key of "doc-13" has 13
+  /// as `36 1A`, `10`, the id, and `02`, as `b` is missing.
   static let damages = [
     Damage(
-      testDescription: "a missing row", sql: "DELETE FROM entries_1 WHERE id = 'doc-13'",
+      testDescription: "a missing row", sql: "DELETE FROM entries_1 WHERE \(ofID("doc-13"))",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
       testDescription: "a missing row of several",
-      sql: "DELETE FROM entries_1 WHERE id = 'array' AND v0 = 2",
+      sql: "DELETE FROM entries_1 WHERE \(ofID("array")) AND substr(key, 1, 2) = x'3604'",
       finding: #"index: document "array": the index "values" lacks a row"#),
     Damage(
       testDescription: "an extra row of a document",
-      sql:
-        "INSERT INTO entries_1 SELECT t0, 99, t1, v1, id, document, absent FROM entries_1 WHERE id = 'doc-13'",
+      sql: """
+        INSERT INTO entries_1 SELECT CAST(x'36C6' || substr(key, 3) AS BLOB), document
+          FROM entries_1 WHERE \(ofID("doc-13"))
+        """,
       finding: #"index: document "doc-13": the index "values" has an extra row"#),
     Damage(
       testDescription: "a row of a document that is not there",
-      sql:
-        "INSERT INTO entries_1 SELECT t0, v0, t1, v1, 'x', 1000, absent FROM entries_1 WHERE id = 'doc-13'",
+      sql: "INSERT INTO entries_1 VALUES (x'361A1040780002', 1000)",
       finding: #"index: document "x": the index "values" has an extra row"#),
     Damage(
       testDescription: "a row of a document that is deleted",
-      sql:
-        "INSERT INTO entries_1 SELECT t0, v0, t1, v1, 'gone', 1, absent FROM entries_1 WHERE id = 'doc-13'",
+      sql: "INSERT INTO entries_1 VALUES (x'361A1040676F6E650002', 1)",
       finding: #"index: document "gone": the index "values" has an extra row"#),
     Damage(
+      testDescription: "a key that is none", sql: "INSERT INTO entries_1 VALUES (x'3D40', 1)",
+      finding: #"index: document "": the index "values" has an extra row"#),
+    Damage(
       testDescription: "a wrong document",
-      sql: "UPDATE entries_1 SET document = document - 1 WHERE id = 'doc-13'",
+      sql: "UPDATE entries_1 SET document = document - 1 WHERE \(ofID("doc-13"))",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
       testDescription: "a document that is not there",
-      sql: "UPDATE entries_1 SET document = 1000 WHERE id = 'doc-13'",
+      sql: "UPDATE entries_1 SET document = 1000 WHERE \(ofID("doc-13"))",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
-      testDescription: "a wrong value", sql: "UPDATE entries_1 SET v0 = 98 WHERE id = 'doc-13'",
+      testDescription: "a wrong value",
+      sql: "UPDATE entries_1 SET key = CAST(x'36C4' || substr(key, 3) AS BLOB) WHERE \(ofID("doc-13"))",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
-      testDescription: "a wrong type", sql: "UPDATE entries_1 SET t0 = t0 + 1 WHERE id = 'doc-13'",
+      testDescription: "a wrong type",
+      sql: "UPDATE entries_1 SET key = CAST(x'28' || substr(key, 3) AS BLOB) WHERE \(ofID("doc-13"))",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
-      testDescription: "a wrong absence", sql: "UPDATE entries_1 SET absent = absent + 1 WHERE id = 'doc-13'",
+      testDescription: "a wrong absence",
+      sql:
+        "UPDATE entries_1 SET key = CAST(substr(key, 1, length(key) - 1) || x'03' AS BLOB) WHERE \(ofID("doc-13"))",
       finding: #"index: document "doc-13": the index "values" lacks a row"#),
     Damage(
       testDescription: "a document that is no longer kept apart", sql: "DELETE FROM overflow",
       finding: #"index: document "wide": the index "values" has no separate entry for it"#),
     Damage(
       testDescription: "a document that is kept apart without need",
-      sql: "INSERT INTO overflow SELECT 1, document FROM entries_1 WHERE id = 'doc-13'",
+      sql: "INSERT INTO overflow SELECT 1, document FROM entries_1 WHERE \(ofID("doc-13"))",
       finding: #"index: the index "values" has separate entries that it should not have"#),
     Damage(
       testDescription: "several rows that are not known of",

@@ -27,7 +27,7 @@ import Testing
     sqlite("a damaged virtual table", SQLITE_CORRUPT | 1 << 8), sqlite("no database", SQLITE_NOTADB),
     sqlite("a file that is cut short", SQLITE_IOERR | 2 << 8),
     sqlite("a missing table", SQLITE_ERROR, "no such table: query.state"),
-    sqlite("a missing column", SQLITE_ERROR, "no such column: e.absent"),
+    sqlite("a missing column", SQLITE_ERROR, "no such column: e.key"),
     Case(testDescription: "another history", error: IndexDamage.foreignHistory),
     Case(testDescription: "another store", error: IndexDamage.foreignStore),
     Case(testDescription: "another version", error: IndexDamage.unreadable("it has another version")),

@@ -38,11 +38,10 @@ import Testing
       #expect(found.distinct.count == 2 && (25...100).contains(found.distinct[0]))
       #expect(found.distinct[1] > 900)
       #expect(found.fields.map(\.keys.count) == [128, 128])
-      let common = FieldAccess.points([IndexKey("common")])
+      let common = FieldAccess.points([OrderKey("common")])
       #expect((400...600).contains(found.rows(at: [common])))
-      #expect(found.rows(at: [.points([IndexKey("kind 7")])]) < 40)
-      let low = FieldAccess.range(
-        lower: .key(IndexKey("n0"), inclusive: true), upper: .key(IndexKey("n5"), inclusive: false))
+      #expect(found.rows(at: [.points([OrderKey("kind 7")])]) < 40)
+      let low = FieldAccess.range(lower: OrderKey("n0"), upper: OrderKey("n5"))
       #expect((0.4...0.6).contains(found.part(low, field: 1)))
     }
   }

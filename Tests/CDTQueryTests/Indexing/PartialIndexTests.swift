@@ -148,7 +148,7 @@ import Testing
       let statistics = try #require(view.catalog.entry(named: "few")?.statistics)
       #expect(statistics.rows == 80 && statistics.documents == 4_000)
       #expect(
-        statistics.fields[0].keys.allSatisfy { $0 == IndexKey(.int(49)) }
+        statistics.fields[0].keys.allSatisfy { $0 == OrderKey(.int(49)) }
           && statistics.fields[0].keys.count == 80)
     }
   }

@@ -228,7 +228,9 @@ import Testing
       let expected = try Self.rows(store)
       let file = try Connection(path: store.indexManager().path, mode: .readWrite)
       defer { file.close() }
-      try file.execute("UPDATE groups_1 SET documents = documents + 1 WHERE level = 1 AND v0 = 'Bern'")
+      try file.execute(
+        "UPDATE groups_1 SET documents = documents + 1 WHERE substr(key, 1, 1) = x'01' AND instr(key, CAST('Bern' AS BLOB))"
+      )
       let findings = try store.checkIndexes(repair: true)
       #expect(
         findings.map(\.message) == [
@@ -247,7 +249,7 @@ import Testing
       let expected = try Self.rows(store)
       let file = try Connection(path: store.indexManager().path, mode: .readWrite)
       defer { file.close() }
-      try file.execute("UPDATE groups_1 SET \(damage) WHERE v0 = 'Bern'")
+      try file.execute("UPDATE groups_1 SET \(damage) WHERE instr(key, CAST('Bern' AS BLOB))")
       #expect(try Self.rows(store) == expected)
       try store.rebuildIndexes()
       #expect(try Self.rows(store) == expected)

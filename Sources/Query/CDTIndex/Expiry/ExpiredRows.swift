@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTSQLite
 
 /// The rows of documents that expire, on a connection that has the index file attached.
@@ -27,18 +28,20 @@ struct ExpiredRows {
     var isComplete = true
     for entry in view.catalog.expiring {
       if view.isReadable {
+        let layout = KeyLayout(entry.definition)
         let rows = try connection.statement(
           """
-          SELECT document, id FROM query.\(IndexFile.table(entry))
-           WHERE t0 = 0 AND v0 > ?4 AND v0 <= ?1 AND document NOT IN (SELECT number FROM main.documents WHERE sequence > ?2)
-           ORDER BY v0 LIMIT ?3
+          SELECT document, key FROM query.\(IndexFile.table(entry)) WHERE key >= ?1 AND key < ?2
+             AND document NOT IN (SELECT number FROM main.documents WHERE sequence > ?3) ORDER BY key LIMIT ?4
           """)
         defer { rows.reset() }
-        try rows.bind(time, at: 1)
-        try rows.bind(view.completeUpTo(of: entry), at: 2)
-        try rows.bind(Int64(limit), at: 3)
-        try rows.bind(first, at: 4)
-        while try rows.step() { found.append((rows.int64(0), rows.text(1))) }
+        let times = KeyRange(lower: Self.key(first).successor, upper: Self.key(time).successor)
+        try times.bind(to: rows, at: 1)
+        try rows.bind(view.completeUpTo(of: entry), at: 3)
+        try rows.bind(Int64(limit), at: 4)
+        while try rows.step() {
+          found.append((rows.int64(0), layout.id(in: JSONBytes(rows.unsafeBytes(1)))))
+        }
       }
       var unindexed: [(number: Int64, id: String)] = []
       let areFew = try forEachUnindexed(of: entry) { number, document in
@@ -92,13 +95,23 @@ struct ExpiredRows {
     var next: Double?
     for entry in entries {
       let statement = try connection.statement(
-        """
-        SELECT v0 FROM \(schema).\(IndexFile.table(entry)) WHERE t0 = 0 AND v0 > ?1 ORDER BY v0 LIMIT 1
-        """)
+        "SELECT key FROM \(schema).\(IndexFile.table(entry)) WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT 1"
+      )
       defer { statement.reset() }
-      try statement.bind(time, at: 1)
-      if try statement.step() { next = min(next ?? .infinity, statement.double(0)) }
+      try KeyRange(lower: key(time).successor, upper: .firstString).bind(to: statement, at: 1)
+      guard try statement.step() else { continue }
+      switch OrderKey.number(in: JSONBytes(statement.unsafeBytes(0)), at: 0) {
+      case .double(let double)?: next = min(next ?? .infinity, double)
+      case .int(let int)?: next = min(next ?? .infinity, Double(int))
+      case nil: break
+      }
     }
     return next
+  }
+
+  private static func key(_ time: Double) -> OrderKey {
+    var key = OrderKey()
+    OrderKey.append(.double(time), to: &key.bytes)
+    return key
   }
 }

@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTPlatform
 import CDTSQLite
 
@@ -7,12 +8,6 @@ extension IndexBuilder {
   /// The number of stale rows searched at once, and removed per transaction.
   private static let strayBatch = 20_000
   private static let removedAtOnce = 500
-
-  private struct Key {
-    let values: [IndexKey]
-    let id: [UInt8]
-    let absent: Int64
-  }
 
   func removeStrays(of entry: IndexCatalog.Entry) throws {
     // All rows are above the lowest watermark.
@@ -38,44 +33,29 @@ extension IndexBuilder {
     }
   }
 
-  private func someStrays(of entry: IndexCatalog.Entry, _ isAbove: String, _ watermark: Int64) throws -> [Key]
+  private func someStrays(of entry: IndexCatalog.Entry, _ isAbove: String, _ watermark: Int64) throws
+    -> [OrderKey]
   {
     try connection.transaction(.deferred) {
       guard try isLeft(entry, watermark: watermark, staleRows: entry.staleRows) else { return [] }
-      let fields = entry.definition.fields.count
-      let columns = (0..<fields).map { "t\($0), v\($0)" }.joined(separator: ", ")
       let select = try connection.statement(
-        """
-        SELECT \(columns), id, absent FROM \(IndexFile.table(entry)) WHERE document \(isAbove) LIMIT \(Self.strayBatch)
-        """)
+        "SELECT key FROM \(IndexFile.table(entry)) WHERE document \(isAbove) LIMIT \(Self.strayBatch)")
       defer { select.reset() }
-      var keys: [Key] = []
-      while try select.step() {
-        keys.append(
-          Key(
-            values: (0..<fields).map { IndexKey(select, at: 2 * $0) },
-            id: Array(select.unsafeBytes(2 * fields)), absent: select.int64(2 * fields + 1)))
-      }
+      var keys: [OrderKey] = []
+      while try select.step() { keys.append(OrderKey(Array(select.unsafeBytes(0)))) }
       return keys
     }
   }
 
-  private func remove(_ keys: ArraySlice<Key>, from entry: IndexCatalog.Entry) throws {
-    let fields = entry.definition.fields.count
-    let values = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2) AND " }.joined()
-    let delete = try connection.statement(
-      "DELETE FROM \(IndexFile.table(entry)) WHERE \(values)id = ?\(2 * fields + 1)")
+  private func remove(_ keys: ArraySlice<OrderKey>, from entry: IndexCatalog.Entry) throws {
+    let delete = try connection.statement("DELETE FROM \(IndexFile.table(entry)) WHERE key = ?1")
     defer { delete.clear() }
     let summary = SummaryTable(entry, on: connection)
     for key in keys {
-      for (position, value) in key.values.enumerated() { try delete.bind(value, at: 2 * position + 1) }
-      try delete.bind(text: key.id, at: 2 * fields + 1)
+      try delete.bind(blob: key.bytes, at: 1)
       try delete.run()
       guard let summary, connection.changes > 0 else { continue }
-      let isOfDesignDocument = key.id.withUnsafeBytes(DocumentID.isDesign)
-      summary.take(
-        SummaryTable.Row(values: key.values, absent: key.absent, isOfDesignDocument: isOfDesignDocument),
-        isRemoved: true)
+      key.bytes.withUnsafeBytes { summary.take(JSONBytes($0), isRemoved: true) }
     }
     try summary?.write()
   }

@@ -10,7 +10,7 @@ package enum IndexFile {
   package static let name = "indexes.sqlite"
 
   /// The version of the schema, and of the tables of the collations; a file with another version is discarded and rebuilt.
-  package static let version = 10 * 100_000 + Collation.tables
+  package static let version = 11 * 100_000 + Collation.tables
 
   /// The schema name under which readers attach the file.
   package static let schema = "query"
@@ -65,16 +65,11 @@ package enum IndexFile {
     );
     """
 
-  /// The table of an index. The key is the values and then the id, which is the order that breaks ties in sorts.
-  ///
-  /// ```sql
-  /// CREATE TABLE entries_3 (t0 NOT NULL, v0 NOT NULL, id NOT NULL, document NOT NULL, absent NOT NULL,
-  ///   PRIMARY KEY (t0, v0, id)) WITHOUT ROWID
-  /// ```
+  /// The table of an index. The keys are those of ``KeyLayout``.
   static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
     guard definition.type == .json else { return TextIndexTable.creation(number: number, definition) }
-    let summary = definition.groupedFields.map { SummaryTable.creation(of: groups(number), fields: $0) }
-    return [creation(ofTable: table(number), definition), summary].compactMap(\.self).joined(separator: ";\n")
+    let summary = definition.groupedFields.map { _ in SummaryTable.creation(of: groups(number)) }
+    return [creation(ofTable: table(number)), summary].compactMap(\.self).joined(separator: ";\n")
   }
 
   static func tableRemoval(_ entry: IndexCatalog.Entry) -> String {
@@ -83,16 +78,8 @@ package enum IndexFile {
   }
 
   /// - Parameter table: The table's name.
-  static func creation(ofTable table: String, _ definition: IndexDefinition) -> String {
-    let columns = definition.fields.indices.map { "t\($0) NOT NULL, v\($0) NOT NULL" }.joined(separator: ", ")
-    let keys = definition.fields.enumerated().map { position, field in
-      let direction = field.isDescending ? " DESC" : ""
-      return "t\(position)\(direction), v\(position)\(direction)"
-    }.joined(separator: ", ")
-    return """
-      CREATE TABLE \(table) (\(columns), id NOT NULL, document NOT NULL, absent NOT NULL,
-        PRIMARY KEY (\(keys), id)) WITHOUT ROWID
-      """
+  static func creation(ofTable table: String) -> String {
+    "CREATE TABLE \(table) (key NOT NULL PRIMARY KEY, document NOT NULL) WITHOUT ROWID"
   }
 
   package static let tablePrefix: StaticString = "entries_"
@@ -109,9 +96,7 @@ package enum IndexFile {
 
   /// The columns of an index's table, the document's number first.
   static func columns(_ entry: IndexCatalog.Entry) -> [String] {
-    let fields = entry.definition.fields.indices
-    return entry.definition.type == .text
-      ? ["rowid"] + fields.map { "c\($0)" } + ["id"]
-      : ["document"] + fields.flatMap { ["t\($0)", "v\($0)"] } + ["id", "absent"]
+    entry.definition.type == .text
+      ? ["rowid"] + entry.definition.fields.indices.map { "c\($0)" } + ["id"] : ["document", "key"]
   }
 }

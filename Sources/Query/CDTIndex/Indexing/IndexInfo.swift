@@ -41,7 +41,7 @@ public struct IndexInfo: Sendable, Hashable {
           "field": .string(field.path), "distinct": .double(values.distinct),
           // With a collation, the strings are those that are compared, not those of the documents.
           "sample": .array(
-            values.keys.filter { definition.collation == nil || $0.tag != .string }.map(\.json)),
+            values.keys.map(\.json).filter { definition.collation == nil || $0.stringValue == nil }),
         ]
       })
   }
@@ -73,17 +73,13 @@ public struct IndexInfo: Sendable, Hashable {
   }
 }
 
-extension IndexKey {
+extension OrderKey {
+  /// The value; arrays and objects are empty.
   fileprivate var json: JSONValue {
-    switch (tag, value) {
-    case (.false, _): false
-    case (.true, _): true
-    case (.array, _): []
-    case (.object, _): [:]
-    case (_, .int(let int)): .int(int)
-    case (_, .double(let double)): .double(double)
-    case (_, .text(let bytes)): .string(String(decoding: bytes, as: UTF8.self))
-    case (_, .zero), (_, .blob): .null
+    if self >= .firstArray { return self < .firstObject ? [] : [:] }
+    return bytes.withUnsafeBytes { bytes in
+      var offset = 0
+      return OrderKey.value(in: JSONBytes(bytes), at: &offset)
     }
   }
 }

@@ -3,15 +3,8 @@ import CDTSQLite
 
 /// Rows of one index table, to be compared, sorted and written.
 ///
-/// A document has a row for each combination of its fields' values; each element of an array is a value. All rows
-/// share one byte array, because small arrays per row would dominate the cost:
-///
-/// | part | |
-/// |---|---|
-/// | number, absent, length of the id | eight bytes each |
-/// | key | for each field its type and its ``OrderKey``, inverted if the field descends; then the id. Byte order of
-/// keys is the row order of the table |
-/// | values | for each field its tag and its SQLite value, see ``Storage`` |
+/// A document has a row for each combination of its fields' values; each element of an array is a value. Their keys are
+/// those of ``KeyLayout``. They share one byte array, because small arrays per row would dominate the cost.
 package struct IndexRows: ~Copyable {
   /// The outcome of adding one document's rows.
   struct Shape {
@@ -22,11 +15,11 @@ package struct IndexRows: ~Copyable {
     var overflows = false
   }
 
-  /// The two bits of a field in the `absent` column, for a field without a value.
+  /// The reasons for which a field has no value.
   package enum Absence {
-    package static let null: Int64 = 0
-    package static let missing: Int64 = 1
-    static let emptyArray: Int64 = 2
+    package static let null = 0
+    package static let missing = 1
+    static let emptyArray = 2
   }
 
   /// The memory is reserved at once, and a large budget would reserve more than most builds fill.
@@ -36,6 +29,7 @@ package struct IndexRows: ~Copyable {
   static let maximumCombinations = 1_000
 
   private let fields: [IndexDefinition.Field]
+  let layout: KeyLayout
   private let collation: Collation?
   /// The filter of a partial index.
   private let filter: Matcher?
@@ -48,6 +42,8 @@ package struct IndexRows: ~Copyable {
   /// The values of the document being added, field after field, and where each field's values end.
   private var values: [Value] = []
   private var ends: [Int] = []
+  /// The marks of the fields without a value.
+  private var marks: [UInt8] = []
   /// The value of each field in the row being added.
   private var chosen: [Int] = []
   private var found = FieldValues()
@@ -58,11 +54,10 @@ package struct IndexRows: ~Copyable {
     let prefix: UInt64
     let next: UInt64
     let start: UInt32
-    let keyLength: UInt32
+    let length: UInt32
+    let number: Int64
 
-    static let headerSize = 24
-    var key: Int { Int(start) + Self.headerSize }
-    var values: Int { key + Int(keyLength) }
+    var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
   }
 
   /// A value of the document being added.
@@ -76,21 +71,12 @@ package struct IndexRows: ~Copyable {
     case id, revision
   }
 
-  /// The encoding of a field's value after the key and its tag.
-  fileprivate enum Storage {
-    static let zero: UInt8 = 0
-    static let int: UInt8 = 1
-    static let double: UInt8 = 2
-    /// Text or a blob: its length in four bytes, then its bytes.
-    static let text: UInt8 = 3
-    static let blob: UInt8 = 4
-  }
-
   /// The number of bytes from which on the rows are full, and the number of rows.
   private var limits = (bytes: Int.max, rows: Int.max)
 
   init(_ definition: IndexDefinition) {
     fields = definition.fields
+    layout = KeyLayout(definition)
     collation = definition.collation
     filter = definition.filter.map { Matcher($0.clause) }
     expiry = ExpiryRule(definition)
@@ -135,9 +121,10 @@ package struct IndexRows: ~Copyable {
   /// Whether the rows from a position on equal those of another list, in the same order.
   func endsEqually(from first: Int, _ other: borrowing IndexRows, from otherFirst: Int) -> Bool {
     guard rows.count - first == other.rows.count - otherFirst else { return false }
-    let start = first < rows.count ? Int(rows[first].start) : bytes.count
-    let otherStart = otherFirst < other.rows.count ? Int(other.rows[otherFirst].start) : other.bytes.count
-    return bytes[start...] == other.bytes[otherStart...]
+    return (0..<rows.count - first).allSatisfy { position in
+      let (own, theirs) = (rows[first + position].range, other.rows[otherFirst + position].range)
+      return bytes[own] == other.bytes[theirs]
+    }
   }
 
   // MARK: Adding
@@ -173,13 +160,15 @@ package struct IndexRows: ~Copyable {
   mutating func add(_ document: DocumentBytes, number: Int64) -> Shape {
     var shape = Shape()
     guard holds(document) else { return shape }
-    var absent: Int64 = 0
     var combinations = 1
+    marks.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     for position in fields.indices {
       let start = values.count
-      if let why = readValues(of: position, in: document, &shape) { absent |= why << Int64(2 * position) }
+      if let why = readValues(of: position, in: document, &shape) {
+        marks.append(UInt8(truncatingIfNeeded: 2 * position + why - 1))
+      }
       ends.append(values.count)
       combinations *= values.count - start
       guard combinations <= Self.maximumCombinations else {
@@ -190,7 +179,7 @@ package struct IndexRows: ~Copyable {
     chosen.removeAll(keepingCapacity: true)
     for position in ends.indices { chosen.append(position == 0 ? 0 : ends[position - 1]) }
     for _ in 0..<combinations {
-      appendRow(of: document, number: number, absent: absent)
+      appendRow(of: document, number: number)
       // The next combination: the last field changes fastest.
       var position = chosen.count - 1
       while position >= 0 {
@@ -208,7 +197,7 @@ package struct IndexRows: ~Copyable {
   /// - Returns: The reason if there are none.
   private mutating func readValues(
     of position: Int, in document: DocumentBytes, _ shape: inout Shape
-  ) -> Int64? {
+  ) -> Int? {
     switch fields[position].fieldPath.documentField {
     case .id?: values.append(.id)
     case .revision?: values.append(.revision)
@@ -233,7 +222,7 @@ package struct IndexRows: ~Copyable {
   /// Appends the value of a field of a summary.
   ///
   /// - Returns: The reason if there is none.
-  private mutating func readWhole(_ path: FieldPath, in bytes: JSONBytes, _ shape: inout Shape) -> Int64? {
+  private mutating func readWhole(_ path: FieldPath, in bytes: JSONBytes, _ shape: inout Shape) -> Int? {
     var offsets: [Int] = []
     switch path.singleValue(in: bytes) {
     case .missing: break
@@ -252,11 +241,8 @@ package struct IndexRows: ~Copyable {
   }
 
   /// Appends the row of the chosen values.
-  private mutating func appendRow(of document: DocumentBytes, number: Int64, absent: Int64) {
+  private mutating func appendRow(of document: DocumentBytes, number: Int64) {
     let start = bytes.count
-    let header = (number.bigEndian, absent.bigEndian, Int64(document.id.count).bigEndian)
-    withUnsafeBytes(of: header) { bytes.append(contentsOf: $0) }
-    let key = bytes.count
     for position in chosen.indices {
       let fieldStart = bytes.count
       appendKey(of: values[chosen[position]], document)
@@ -264,17 +250,17 @@ package struct IndexRows: ~Copyable {
         for index in fieldStart..<bytes.count { bytes[index] = ~bytes[index] }
       }
     }
-    bytes.append(contentsOf: document.id)
-    let keyEnd = bytes.count
-    for value in chosen { appendStorage(of: values[value], document) }
+    OrderKey.append(string: document.id, to: &bytes)
+    bytes += marks
+    let end = bytes.count
     let (prefix, next) = bytes.withUnsafeBytes { buffer in
       let bytes = JSONBytes(buffer)
-      return (bytes.prefix(key, keyEnd), bytes.prefix(key + 8, keyEnd))
+      return (bytes.prefix(start, end), bytes.prefix(start + 8, end))
     }
     rows.append(
       Row(
         prefix: prefix, next: next, start: UInt32(truncatingIfNeeded: start),
-        keyLength: UInt32(truncatingIfNeeded: keyEnd - key)))
+        length: UInt32(truncatingIfNeeded: end - start), number: number))
   }
 
   private mutating func appendKey(of value: Value, _ document: DocumentBytes) {
@@ -294,72 +280,6 @@ package struct IndexRows: ~Copyable {
     }
   }
 
-  private mutating func appendStorage(of value: Value, _ document: DocumentBytes) {
-    switch value {
-    case .nothing: append(.nothing, Storage.zero)
-    case .time(let time): append(.double(time))
-    case .several(let offsets):
-      var key = OrderKey()
-      OrderKey.append(document.body, elementsAt: offsets, to: &key.bytes)
-      append(.array, Storage.blob, key)
-    case .id: append(.string, Storage.text, document.id)
-    case .revision: append(.string, Storage.text, document.revision)
-    case .at(let offset):
-      let text = document.body
-      switch text.kind(at: offset) {
-      case .string:
-        text.withStringBytes(at: offset) { string in
-          guard collation != nil else { return append(.string, Storage.text, string) }
-          string.folded(by: collation).withUnsafeBytes { append(.string, Storage.text, $0) }
-        }
-      case .number: append(text.number(at: offset))
-      case .array: append(.array, Storage.blob, OrderKey(text, at: offset, by: collation))
-      case .object: append(.object, Storage.blob, OrderKey(text, at: offset, by: collation))
-      case .false: append(.false, Storage.zero)
-      case .true: append(.true, Storage.zero)
-      case .null, .invalid: append(.nothing, Storage.zero)
-      }
-    }
-  }
-
-  private mutating func append(_ number: JSONNumber?) {
-    switch number {
-    case .int(let int)?: append(int: int)
-    case .double(let double)?:
-      // Equal numbers have equal keys.
-      if let int = Int64(exactly: double) { return append(int: int) }
-      append(.number, Storage.double)
-      append(integer: double.bitPattern)
-    case nil: append(.nothing, Storage.zero)
-    }
-  }
-
-  private mutating func append(int: Int64) {
-    append(.number, Storage.int)
-    append(integer: UInt64(bitPattern: int))
-  }
-
-  private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8) {
-    bytes.append(UInt8(bitPattern: Int8(truncatingIfNeeded: tag.rawValue)))
-    bytes.append(storage)
-  }
-
-  private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8, _ content: UnsafeRawBufferPointer) {
-    append(tag, storage)
-    withUnsafeBytes(of: UInt32(truncatingIfNeeded: content.count).bigEndian) {
-      bytes.append(contentsOf: $0)
-    }
-    bytes.append(contentsOf: content)
-  }
-
-  private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8, _ key: OrderKey) {
-    key.bytes.withUnsafeBytes { append(tag, storage, $0) }
-  }
-
-  private mutating func append(integer: UInt64) {
-    withUnsafeBytes(of: integer.bigEndian) { bytes.append(contentsOf: $0) }
-  }
-
   // MARK: Order
 
   /// Sorts the rows in the order of the table.
@@ -373,36 +293,20 @@ package struct IndexRows: ~Copyable {
   private static func precedes(_ left: Row, _ right: Row, _ bytes: JSONBytes) -> Bool {
     if left.prefix != right.prefix { return left.prefix < right.prefix }
     if left.next != right.next { return left.next < right.next }
-    return Order(bytes.slice(left.key, left.values), bytes.slice(right.key, right.values)).isAscending
-  }
-
-  private static func endOfStorage(at start: Int, _ bytes: JSONBytes) -> Int {
-    switch bytes[start + 1] {
-    case Storage.int, Storage.double: start + 10
-    case Storage.text, Storage.blob: start + 6 + length(at: start + 2, bytes)
-    default: start + 2
-    }
+    let (left, right) = (left.range, right.range)
+    return Order(
+      bytes.slice(left.lowerBound, left.upperBound), bytes.slice(right.lowerBound, right.upperBound)
+    ).isAscending
   }
 
   // MARK: Reading
 
-  @inline(__always)
-  private static func integer(at offset: Int, _ bytes: JSONBytes) -> Int64 {
-    Int64(bitPattern: bytes.prefix(offset, offset + 8))
-  }
-
-  private static func length(at offset: Int, _ bytes: JSONBytes) -> Int {
-    Int(bytes.prefix(offset, offset + 4) >> 32)
-  }
-
   /// The number of a row's document.
-  func number(at position: Int) -> Int64 {
-    bytes.withUnsafeBytes { Self.integer(at: Int(rows[position].start), JSONBytes($0)) }
-  }
+  func number(at position: Int) -> Int64 { rows[position].number }
 
   /// Calls `body` with the rows for binding to statements.
   func withBinding<R>(_ body: (Binding) throws -> R) rethrows -> R {
-    try bytes.withUnsafeBytes { try body(Binding(rows: rows, bytes: JSONBytes($0), fields: fields.count)) }
+    try bytes.withUnsafeBytes { try body(Binding(rows: rows, bytes: JSONBytes($0))) }
   }
 
   /// Binds rows to statements without copying. The bindings are valid until `withBinding` ends; clear the statement
@@ -410,85 +314,22 @@ package struct IndexRows: ~Copyable {
   struct Binding {
     fileprivate let rows: [Row]
     fileprivate let bytes: JSONBytes
-    /// The number of fields of a row.
-    let fields: Int
 
-    /// Binds the tag and value of each field, and the id: 2 × fields + 1 parameters.
-    func bindKey(of position: Int, to statement: Statement, at first: Int) throws(SQLiteError) {
-      let row = rows[position]
-      var place = row.values
-      for field in 0..<fields {
-        let tag = Int64(Int8(bitPattern: bytes[place]))
-        try statement.bind(tag, at: first + 2 * field)
-        try bindStorage(at: place + 1, to: statement, at: first + 2 * field + 1)
-        place = IndexRows.endOfStorage(at: place, bytes)
-      }
-      try statement.bind(textInPlace: id(of: row), at: first + 2 * fields)
+    func key(of position: Int) -> JSONBytes {
+      let range = rows[position].range
+      return JSONBytes(bytes.slice(range.lowerBound, range.upperBound))
     }
 
-    /// Binds a whole row: the key, the document's number and `absent`.
+    /// Binds the key of a row.
+    func bindKey(of position: Int, to statement: Statement, at first: Int) throws(SQLiteError) {
+      let range = rows[position].range
+      try statement.bind(blobInPlace: bytes.slice(range.lowerBound, range.upperBound), at: first)
+    }
+
+    /// Binds a whole row: the key and the document's number.
     func bindRow(_ position: Int, to statement: Statement, at first: Int) throws(SQLiteError) {
       try bindKey(of: position, to: statement, at: first)
-      let start = Int(rows[position].start)
-      try statement.bind(IndexRows.integer(at: start, bytes), at: first + 2 * fields + 1)
-      try statement.bind(IndexRows.integer(at: start + 8, bytes), at: first + 2 * fields + 2)
-    }
-
-    /// The values of a row; `nil` if a field has none, or null.
-    func keys(of position: Int) -> [IndexKey]? {
-      let values = values(of: position)
-      return values.contains(.nothing) ? nil : values
-    }
-
-    /// The values of a row.
-    func values(of position: Int) -> [IndexKey] {
-      var place = rows[position].values
-      return (0..<fields).map { _ in
-        let tag = IndexKey.Tag(rawValue: Int64(Int8(bitPattern: bytes[place]))) ?? .nothing
-        defer { place = IndexRows.endOfStorage(at: place, bytes) }
-        return IndexKey(tag: tag, value: value(at: place + 1))
-      }
-    }
-
-    /// A row of a summary.
-    func summaryRow(_ position: Int) -> SummaryTable.Row {
-      let row = rows[position]
-      return SummaryTable.Row(
-        values: values(of: position), absent: IndexRows.integer(at: Int(row.start) + 8, bytes),
-        isOfDesignDocument: DocumentID.isDesign(id(of: row)))
-    }
-
-    private func value(at place: Int) -> IndexKey.Value {
-      switch bytes[place] {
-      case Storage.int: .int(IndexRows.integer(at: place + 1, bytes))
-      case Storage.double:
-        .double(Double(bitPattern: UInt64(bitPattern: IndexRows.integer(at: place + 1, bytes))))
-      case Storage.text: .text(Array(content(at: place + 1)))
-      case Storage.blob: .blob(Array(content(at: place + 1)))
-      default: .zero
-      }
-    }
-
-    private func bindStorage(at place: Int, to statement: Statement, at position: Int) throws(SQLiteError) {
-      switch bytes[place] {
-      case Storage.int: try statement.bind(IndexRows.integer(at: place + 1, bytes), at: position)
-      case Storage.double:
-        try statement.bind(
-          Double(bitPattern: UInt64(bitPattern: IndexRows.integer(at: place + 1, bytes))), at: position)
-      case Storage.text: try statement.bind(textInPlace: content(at: place + 1), at: position)
-      case Storage.blob: try statement.bind(blobInPlace: content(at: place + 1), at: position)
-      default: try statement.bind(Int64(0), at: position)
-      }
-    }
-
-    private func content(at place: Int) -> UnsafeRawBufferPointer {
-      bytes.slice(place + 4, place + 4 + IndexRows.length(at: place, bytes))
-    }
-
-    /// The key ends with the id.
-    private func id(of row: Row) -> UnsafeRawBufferPointer {
-      let length = IndexRows.integer(at: Int(row.start) + 16, bytes)
-      return bytes.slice(row.values - Int(length), row.values)
+      try statement.bind(rows[position].number, at: first + 1)
     }
   }
 }

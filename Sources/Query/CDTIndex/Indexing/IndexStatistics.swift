@@ -19,13 +19,13 @@ package struct IndexStatistics: Sendable, Hashable {
 
   package struct Field: Sendable, Hashable {
     /// Sorted.
-    package let keys: [IndexKey]
+    package let keys: [OrderKey]
     /// The approximate number of distinct values.
     package let distinct: Double
   }
 
   package init(
-    sequence: Int64, documents: Double, rows: Double, distinct: [Double], samples: [[IndexKey]]
+    sequence: Int64, documents: Double, rows: Double, distinct: [Double], samples: [[OrderKey]]
   ) {
     self.sequence = sequence
     self.documents = documents
@@ -73,8 +73,8 @@ package struct IndexStatistics: Sendable, Hashable {
     case .points(let keys): return part(at: keys, field: field, average: 1 / max(1, fields[field].distinct))
     case .range(let lower, let upper):
       let keys = fields[field].keys
-      let start = lower.map { lower in keys.partition { !lower.isAtOrBelow($0) } } ?? 0
-      let end = upper.map { upper in keys.partition { upper.isAtOrAbove($0) } } ?? keys.count
+      let start = lower.map { lower in keys.partition { $0 < lower } } ?? 0
+      let end = upper.map { upper in keys.partition { $0 < upper } } ?? keys.count
       return (Double(max(0, end - start)) + 0.25) / (Double(keys.count) + 0.5)
     }
   }
@@ -82,7 +82,7 @@ package struct IndexStatistics: Sendable, Hashable {
   /// The number of values of a long list that are looked up; the rest are assumed to be similar.
   private static let examined = 32
 
-  private func part(at keys: [IndexKey], field: Int, average: Double) -> Double {
+  private func part(at keys: [OrderKey], field: Int, average: Double) -> Double {
     guard fields.indices.contains(field), !fields[field].keys.isEmpty, keys.count > 0 else {
       return min(1, average * Double(keys.count))
     }
@@ -91,7 +91,7 @@ package struct IndexStatistics: Sendable, Hashable {
     return min(1, sum * Double(keys.count) / Double(some.count))
   }
 
-  private func part(at key: IndexKey, field: Int, average: Double) -> Double {
+  private func part(at key: OrderKey, field: Int, average: Double) -> Double {
     let keys = fields[field].keys
     let count = Double(keys.count)
     let start = keys.partition { $0 < key }
@@ -104,9 +104,9 @@ package struct IndexStatistics: Sendable, Hashable {
   }
 }
 
-extension Array where Element == IndexKey {
+extension Array where Element == OrderKey {
   /// The number of leading sorted keys for which `isBefore` holds.
-  fileprivate func partition(_ isBefore: (IndexKey) -> Bool) -> Int {
+  fileprivate func partition(_ isBefore: (OrderKey) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
@@ -122,10 +122,10 @@ extension FieldAccess {
     switch self {
     case .points(let keys): min(0.9, 0.01 * Double(keys.count))
     case .range(let lower, let upper):
-      switch (lower, upper) {
-      case (.key?, .key?): 0.05
-      case (.key?, _), (_, .key?): 0.3
-      case (.tag(let low)?, .tag(let high)?) where low == high: 0.7
+      switch (lower?.isTypeBound, upper?.isTypeBound) {
+      case (false, false): 0.05
+      case (false, _), (_, false): 0.3
+      case (true, true): 0.7
       default: 1
       }
     }

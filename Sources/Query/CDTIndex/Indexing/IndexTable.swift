@@ -6,7 +6,6 @@ struct IndexTable {
   let entry: IndexCatalog.Entry
   private let connection: Connection
   private let insertion: RowInsertion
-  private let key: String
   /// The groups of a summary.
   private let summary: SummaryTable?
 
@@ -15,12 +14,8 @@ struct IndexTable {
     self.entry = entry
     self.connection = connection
     summary = table == nil ? SummaryTable(entry, on: connection) : nil
-    let fields = entry.definition.fields.count
-    let row = Array(repeating: "?", count: 2 * fields + 3).joined(separator: ", ")
     insertion = RowInsertion(
-      "INSERT OR REPLACE INTO \(table ?? IndexFile.table(entry.number))", row: "(\(row))")
-    let values = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }
-    key = (values + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
+      "INSERT OR REPLACE INTO \(table ?? IndexFile.table(entry.number))", row: "(?, ?)")
   }
 
   /// Inserts a range of the sorted rows. If the index is a summary, ``writeGroups()`` must follow.
@@ -30,18 +25,20 @@ struct IndexTable {
         try binding.bindRow(range.lowerBound + position, to: statement, at: first)
       }
       guard let summary else { return }
-      for position in range { summary.take(binding.summaryRow(position)) }
+      for position in range { summary.take(binding.key(of: position)) }
     }
   }
 
   /// Removes a row if it exists. If the index is a summary, ``writeGroups()`` must follow.
   func remove(_ rows: borrowing IndexRows, at position: Int) throws {
-    let statement = try connection.statement("DELETE FROM \(IndexFile.table(entry.number)) WHERE \(key)")
+    let statement = try connection.statement("DELETE FROM \(IndexFile.table(entry.number)) WHERE key = ?1")
     defer { statement.clear() }
-    try rows.withBinding { try $0.bindKey(of: position, to: statement, at: 1) }
-    try statement.run()
-    guard let summary, connection.changes > 0 else { return }
-    rows.withBinding { summary.take($0.summaryRow(position), isRemoved: true) }
+    try rows.withBinding { binding in
+      try binding.bindKey(of: position, to: statement, at: 1)
+      try statement.run()
+      guard let summary, connection.changes > 0 else { return }
+      summary.take(binding.key(of: position), isRemoved: true)
+    }
   }
 
   /// Updates the groups of a summary with the rows that were inserted and removed.

@@ -134,9 +134,9 @@ struct StatisticsTable {
   private struct Sample {
     let definition: IndexDefinition
     /// The values of each field.
-    private var values: [[(key: IndexKey, value: JSONValue)]]
+    private var values: [[(key: OrderKey, value: JSONValue)]]
     /// A row for each document.
-    private(set) var rows: [[IndexKey]] = []
+    private(set) var rows: [[OrderKey]] = []
 
     /// The maximum number of values sampled from one document.
     private static let valuesOfOne = 16
@@ -147,14 +147,14 @@ struct StatisticsTable {
     }
 
     mutating func add(_ document: DocumentBytes) {
-      var row: [IndexKey] = []
+      var row: [OrderKey] = []
       for (number, field) in definition.fields.enumerated() {
         let found = values(of: field.fieldPath, in: document)
         // Not always the first value, as the values of an array may be sorted.
-        row.append(IndexKey(found[rows.count % found.count]))
+        row.append(OrderKey(found[rows.count % found.count]))
         for value in found.prefix(Self.valuesOfOne) {
           let short = value.shortened(to: StatisticsTable.longestValue)
-          values[number].append((IndexKey(short), short))
+          values[number].append((OrderKey(short), short))
         }
       }
       rows.append(row)
@@ -197,7 +197,7 @@ struct StatisticsTable {
       rows: Double(row.int64(column + 2)),
       distinct: distinct.compactMap { if case .int(let int) = $0 { Double(int) } else { nil } },
       // Sorted again, so that an edited file can't break the binary search.
-      samples: samples.map { ($0.arrayValue ?? []).map { IndexKey($0) }.sorted() })
+      samples: samples.map { ($0.arrayValue ?? []).map { OrderKey($0) }.sorted() })
   }
 }
 

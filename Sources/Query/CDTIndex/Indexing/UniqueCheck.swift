@@ -23,7 +23,7 @@ struct UniqueCheck {
   func run(_ entry: IndexCatalog.Entry) throws {
     var search = UniqueKeySearch(entry.definition)
     // The keys of a complete index are found in its rows. The others are compared with the documents it lacks.
-    var wanted: [[IndexKey]: Int64] = [:]
+    var wanted: [OrderKey: Int64] = [:]
     try write.forEachChange(before: before, schema) { change in
       guard let after = change.after, !write.replicatedSequences.contains(change.sequence) else { return }
       for key in try search.newKeys(after, before: change.before, number: change.number) {
@@ -40,17 +40,15 @@ struct UniqueCheck {
   /// Compares a key with the rows of the index. Each row found is verified with its document, as rows of documents above
   /// the watermark can be outdated.
   private func compare(
-    _ key: [IndexKey], of number: Int64, _ document: DocumentBytes, with index: Connection,
+    _ key: OrderKey, of number: Int64, _ document: DocumentBytes, with index: Connection,
     _ entry: IndexCatalog.Entry, _ search: inout UniqueKeySearch
   ) throws {
-    let values = key.indices.map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }.joined(
-      separator: " AND ")
     let rows = try index.statement(
-      "SELECT document FROM main.\(IndexFile.table(entry.number)) WHERE \(values) AND document <> ?\(2 * key.count + 1)"
+      "SELECT document FROM main.\(IndexFile.table(entry.number)) WHERE key >= ?1 AND key < ?2 AND document <> ?3"
     )
     defer { rows.clear() }
-    for (position, value) in key.enumerated() { try rows.bind(value, at: 2 * position + 1) }
-    try rows.bind(number, at: 2 * key.count + 1)
+    try KeyRange(prefix: key).bind(to: rows, at: 1)
+    try rows.bind(number, at: 3)
     while try rows.step() {
       let other = rows.int64(0)
       let stored = try StoredDocuments("WHERE number = ?1", other, on: write.connection)
@@ -64,7 +62,7 @@ struct UniqueCheck {
 
   /// Compares keys with the documents above a sequence.
   private func compare(
-    _ wanted: [[IndexKey]: Int64], above sequence: Int64, _ entry: IndexCatalog.Entry,
+    _ wanted: [OrderKey: Int64], above sequence: Int64, _ entry: IndexCatalog.Entry,
     _ search: inout UniqueKeySearch
   ) throws {
     let stored = try StoredDocuments(
@@ -81,7 +79,7 @@ struct UniqueCheck {
   }
 
   private func violation(
-    of entry: IndexCatalog.Entry, _ key: [IndexKey], number: Int64, other: Int64
+    of entry: IndexCatalog.Entry, _ key: OrderKey, number: Int64, other: Int64
   ) throws -> UniqueViolation {
     let documents = try [number, other].map { number in
       try UniqueKeySearch.document(number, on: write.connection, "main", key, of: entry.definition)
@@ -102,7 +100,7 @@ struct UniqueKeySearch: ~Copyable {
   }
 
   /// The keys of a document; none if it has more than the rows that an index can have of it.
-  mutating func keys(of document: DocumentBytes, number: Int64) -> [[IndexKey]] {
+  mutating func keys(of document: DocumentBytes, number: Int64) -> [OrderKey] {
     read(document, number: number).keys
   }
 
@@ -111,7 +109,7 @@ struct UniqueKeySearch: ~Copyable {
   /// - Throws: ``UniqueViolation`` if it has too many.
   mutating func newKeys(
     _ after: DocumentBytes, before: DocumentBytes?, number: Int64
-  ) throws -> [[IndexKey]] {
+  ) throws -> [OrderKey] {
     if let before, rows.haveSameValues(before, after) { return [] }
     let (keys, overflows) = read(after, number: number)
     guard let before, !keys.isEmpty || overflows else {
@@ -121,16 +119,26 @@ struct UniqueKeySearch: ~Copyable {
     let known = read(before, number: number)
     if overflows, !known.overflows { throw tooManyKeys(of: after) }
     return known.keys.isEmpty
-      ? keys : Set(keys).subtracting(known.keys).sorted { $0.lexicographicallyPrecedes($1) }
+      ? keys : Set(keys).subtracting(known.keys).sorted()
   }
 
   private mutating func read(_ document: DocumentBytes, number: Int64) -> (
-    keys: [[IndexKey]], overflows: Bool
+    keys: [OrderKey], overflows: Bool
   ) {
     rows.removeAll()
     let shape = rows.add(document, number: number)
     let count = rows.count
-    return (rows.withBinding { binding in (0..<count).compactMap { binding.keys(of: $0) } }, shape.overflows)
+    let layout = rows.layout
+    let keys = rows.withBinding { binding in
+      (0..<count).compactMap { Self.key(in: binding.key(of: $0), layout) }
+    }
+    return (keys, shape.overflows)
+  }
+
+  /// The parts of the fields in a row of the index; `nil` if a field has no value, or null.
+  static func key(in row: JSONBytes, _ layout: KeyLayout) -> OrderKey? {
+    if layout.hasNothing(inFirst: layout.fields, of: row) { return nil }
+    return OrderKey(Array(row.slice(0, layout.startOfID(in: row))))
   }
 
   private func tooManyKeys(of document: DocumentBytes) -> UniqueViolation {
@@ -140,18 +148,21 @@ struct UniqueKeySearch: ~Copyable {
 
   /// The id of a document and the values of one of its keys as they are stored in it.
   static func document(
-    _ number: Int64, on connection: Connection, _ schema: String, _ key: [IndexKey],
+    _ number: Int64, on connection: Connection, _ schema: String, _ key: OrderKey,
     of definition: IndexDefinition
   ) throws -> (id: String, values: [JSONValue]) {
     let stored = try StoredDocuments("WHERE number = ?1", number, in: schema, on: connection)
     defer { stored.reset() }
     guard try stored.next(), let document = stored.document else { return ("", []) }
-    let values = zip(definition.fields, key).map { field, key -> JSONValue in
+    let parts = key.bytes.withUnsafeBytes {
+      KeyLayout(definition).values(ofFirst: definition.fields.count, in: JSONBytes($0))
+    }
+    let values = zip(definition.fields, parts).map { field, key -> JSONValue in
       if let documentField = field.fieldPath.documentField {
         return .string(String(decoding: document.string(of: documentField), as: UTF8.self))
       }
       return FieldValues(of: field.fieldPath, in: document.body).offsets
-        .first { IndexKey(document.body, at: $0, by: definition.collation) == key }.map {
+        .first { OrderKey(document.body, at: $0, by: definition.collation) == key }.map {
           document.body.value(at: $0)
         } ?? .null
     }

@@ -29,7 +29,7 @@ struct UniqueListing {
   private func collectUnindexed(_ table: String) throws -> [UniqueViolation] {
     let connection = file.connection
     try connection.execute(
-      "DROP TABLE IF EXISTS \(table); \(IndexFile.creation(ofTable: table, entry.definition))")
+      "DROP TABLE IF EXISTS \(table); \(IndexFile.creation(ofTable: table))")
     var rows = IndexRows(entry.definition)
     var overflow: [String] = []
     let stored = try StoredDocuments(
@@ -52,20 +52,17 @@ struct UniqueListing {
 
   /// Reads all rows in the order of their keys.
   private func sharedKeys(with unindexed: String) throws -> [UniqueViolation] {
-    let fields = entry.definition.fields.indices
-    let columns = fields.map { "t\($0), v\($0)" }.joined(separator: ", ")
-    let present = fields.map { "t\($0) <> \(IndexKey.Tag.nothing.rawValue)" }.joined(separator: " AND ")
+    let layout = KeyLayout(entry.definition)
     let rows = try file.connection.statement(
       """
-      SELECT \(columns), id, document FROM main.\(IndexFile.table(entry.number)) WHERE \(present)
-         AND document NOT IN (SELECT number FROM \(Self.documents) WHERE sequence > ?1)
-      UNION ALL SELECT \(columns), id, document FROM \(unindexed) WHERE \(present)
-      ORDER BY \(columns), id
+      SELECT key, document FROM main.\(IndexFile.table(entry.number))
+       WHERE document NOT IN (SELECT number FROM \(Self.documents) WHERE sequence > ?1)
+      UNION ALL SELECT key, document FROM \(unindexed) ORDER BY key
       """)
     defer { rows.reset() }
     try rows.bind(completeUpTo, at: 1)
     var found: [UniqueViolation] = []
-    var key: [IndexKey] = []
+    var key = OrderKey()
     var holders: [(id: String, number: Int64)] = []
     func finish() throws {
       guard holders.count > 1, let first = holders.first else { return }
@@ -76,12 +73,13 @@ struct UniqueListing {
         UniqueViolation(index: entry.definition.name, key: values, documentIDs: holders.map(\.id)))
     }
     while try rows.step() {
-      let next = fields.map { IndexKey(rows, at: 2 * $0) }
+      let row = JSONBytes(rows.unsafeBytes(0))
+      guard let next = UniqueKeySearch.key(in: row, layout) else { continue }
       if next != key {
         try finish()
         (key, holders) = (next, [])
       }
-      holders.append((rows.text(2 * fields.count), rows.int64(2 * fields.count + 1)))
+      holders.append((layout.id(in: row), rows.int64(1)))
     }
     try finish()
     return found

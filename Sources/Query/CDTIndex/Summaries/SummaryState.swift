@@ -19,11 +19,11 @@ package struct SummaryState: Sendable {
   /// Whether nothing would change if the state were added to another one.
   var isEmpty: Bool { documents == 0 && sums.allSatisfy { $0.numbers.isEmpty && $0.squares.isEmpty } }
 
-  /// Adds a document with these values, or removes it.
-  mutating func add(_ values: ArraySlice<IndexKey>, isRemoved: Bool) {
+  /// Adds a document with these values, of which only numbers count, or removes it.
+  mutating func add(_ values: [JSONNumber?], isRemoved: Bool) {
     documents += isRemoved ? -1 : 1
-    for (slot, key) in values.enumerated() {
-      guard let number = key.value.number else { continue }
+    for (slot, number) in values.enumerated() {
+      guard let number else { continue }
       if isRemoved { sums[slot].numbers.remove(number) } else { sums[slot].numbers.add(number) }
       sums[slot].squares.addSquare(of: number, isRemoved: isRemoved)
     }

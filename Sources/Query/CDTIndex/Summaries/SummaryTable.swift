@@ -1,39 +1,27 @@
-import CDTJSON
+package import CDTJSON
 import CDTSQLite
 
 /// Keeps the groups of a summary up to date with the rows of its index, in the same transactions.
 ///
-/// ```sql
-/// CREATE TABLE groups_3 (level NOT NULL, t0 NOT NULL, v0 NOT NULL, absent NOT NULL, design NOT NULL, documents NOT NULL,
-///   sums NOT NULL, PRIMARY KEY (level, t0, v0, absent, design)) WITHOUT ROWID
-/// ```
+/// There is a group for the values of no field, of the first, of the first two, and so on: the level is the number of fields. Design
+/// documents have groups of their own, which requests at a server leave out.
 ///
-/// There is a group for the values of no field, of the first, of the first two, and so on: the level is the number of fields. Tags and
-/// values of the others are 0, and their bits of `absent` too. Design documents have groups of their own, which requests at a server
-/// leave out.
+/// | part of a key | |
+/// |---|---|
+/// | level | one byte |
+/// | for each of these fields, and marks | as in the keys of rows, ``KeyLayout`` |
+/// | `7F` | in a group of design documents |
 package final class SummaryTable {
-  /// A row of the index.
-  struct Row {
-    let values: [IndexKey]
-    let absent: Int64
-    let isOfDesignDocument: Bool
-  }
-
-  private struct Key: Hashable {
-    let level: Int
-    let values: ArraySlice<IndexKey>
-    let absent: Int64
-    let isOfDesignDocument: Bool
-  }
-
   private let connection: Connection
+  private let layout: KeyLayout
   /// The number of fields that make the groups.
   private let fields: Int
   /// The number of summed fields.
   private let sums: Int
   private let selection, insertion, deletion: String
+  private var numbers: [JSONNumber?] = []
   /// The changes that were not written yet.
-  private var changes: [Key: SummaryState] = [:]
+  private var changes: [OrderKey: SummaryState] = [:]
 
   /// - Parameter table: The table, if it is not the summary's own.
   /// - Returns: `nil` if the index is not a summary.
@@ -42,40 +30,49 @@ package final class SummaryTable {
     self.connection = connection
     self.fields = fields
     sums = entry.definition.fields.count - fields
+    layout = KeyLayout(entry.definition)
     let table = table ?? IndexFile.groups(entry.number)
-    let columns = Self.keyColumns(fields)
-    let isSame = columns.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: " AND ")
-    selection = "SELECT documents, sums FROM \(table) WHERE \(isSame)"
-    deletion = "DELETE FROM \(table) WHERE \(isSame)"
-    let row = (1...columns.count + 2).map { "?\($0)" }.joined(separator: ", ")
-    insertion = "INSERT OR REPLACE INTO \(table) VALUES (\(row))"
+    selection = "SELECT documents, sums FROM \(table) WHERE key = ?1"
+    deletion = "DELETE FROM \(table) WHERE key = ?1"
+    insertion = "INSERT OR REPLACE INTO \(table) VALUES (?1, ?2, ?3)"
   }
 
-  private static func keyColumns(_ fields: Int) -> [String] {
-    ["level"] + (0..<fields).flatMap { ["t\($0)", "v\($0)"] } + ["absent", "design"]
+  static func creation(of table: String) -> String {
+    "CREATE TABLE \(table) (key NOT NULL PRIMARY KEY, documents NOT NULL, sums NOT NULL) WITHOUT ROWID"
   }
 
-  static func creation(of table: String, fields: Int) -> String {
-    let columns = (keyColumns(fields) + ["documents", "sums"]).map { "\($0) NOT NULL" }
-    return """
-      CREATE TABLE \(table) (\(columns.joined(separator: ", ")),
-        PRIMARY KEY (\(keyColumns(fields).joined(separator: ", ")))) WITHOUT ROWID
-      """
-  }
+  /// The mark of design documents, after those of fields.
+  private static let design: UInt8 = 0x7F
 
-  /// The bits of `absent` of the first fields.
-  package static func absenceMask(_ fields: Int) -> Int64 { (1 << Int64(2 * fields)) &- 1 }
+  /// Whether a key is that of a group of design documents.
+  package static func isOfDesignDocuments(_ key: JSONBytes) -> Bool { key[key.count - 1] == design }
+
+  /// The keys of the groups of a level in a range of keys of the index.
+  package static func range(_ values: KeyRange, ofLevel level: Int) -> KeyRange {
+    func bound(_ key: OrderKey) -> OrderKey { OrderKey([UInt8(truncatingIfNeeded: level)] + key.bytes) }
+    return KeyRange(lower: bound(values.lower), upper: bound(values.upper))
+  }
 
   // MARK: Changing
 
-  /// Adds a row to its groups, or removes it; ``write()`` must follow.
-  func take(_ row: Row, isRemoved: Bool = false) {
+  /// Adds a row of the index to its groups, or removes it; ``write()`` must follow.
+  func take(_ row: JSONBytes, isRemoved: Bool = false) {
+    numbers.removeAll(keepingCapacity: true)
+    var start = layout.end(ofFirst: fields, in: row)
+    for field in fields..<layout.fields {
+      numbers.append(OrderKey.number(in: row, at: start))
+      start = layout.end(of: field, in: row, at: start)
+    }
+    let isOfDesignDocument = layout.isOfDesignDocument(row, idAt: start)
+    let marks = row.slice(OrderKey.end(in: row, at: start), row.count)
+    var end = 0
     for level in 0...fields {
-      let key = Key(
-        level: level, values: row.values.prefix(level), absent: row.absent & Self.absenceMask(level),
-        isOfDesignDocument: row.isOfDesignDocument)
-      changes[key, default: SummaryState(values: sums)].add(
-        row.values.dropFirst(fields), isRemoved: isRemoved)
+      var key = OrderKey([UInt8(truncatingIfNeeded: level)])
+      key.bytes.append(contentsOf: row.slice(0, end))
+      for mark in marks where mark >> 1 < level { key.bytes.append(mark) }
+      if isOfDesignDocument { key.bytes.append(Self.design) }
+      changes[key, default: SummaryState(values: sums)].add(numbers, isRemoved: isRemoved)
+      end = layout.end(of: level, in: row, at: end)
     }
   }
 
@@ -87,7 +84,7 @@ package final class SummaryTable {
     changes.removeAll(keepingCapacity: changes.count < 1_000)
   }
 
-  private func write(_ change: SummaryState, _ key: Key) throws {
+  private func write(_ change: SummaryState, _ key: OrderKey) throws {
     var state = SummaryState(values: sums)
     try run(selection, key) { statement in
       guard try statement.step() else { return }
@@ -100,26 +97,16 @@ package final class SummaryTable {
       return try run(deletion, key) { try $0.run() }
     }
     try run(insertion, key) { statement in
-      try statement.bind(Int64(state.documents), at: 2 * fields + 4)
-      try statement.bind(blob: state.bytes, at: 2 * fields + 5)
+      try statement.bind(Int64(state.documents), at: 2)
+      try statement.bind(blob: state.bytes, at: 3)
       try statement.run()
     }
   }
 
-  private func run(_ sql: String, _ key: Key, _ body: (Statement) throws -> Void) throws {
+  private func run(_ sql: String, _ key: OrderKey, _ body: (Statement) throws -> Void) throws {
     let statement = try connection.statement(sql)
     defer { statement.clear() }
-    try statement.bind(Int64(key.level), at: 1)
-    for field in 0..<fields {
-      if field < key.level {
-        try statement.bind(key.values[field], at: 2 * field + 2)
-      } else {
-        try statement.bind(Int64(0), at: 2 * field + 2)
-        try statement.bind(Int64(0), at: 2 * field + 3)
-      }
-    }
-    try statement.bind(key.absent, at: 2 * fields + 2)
-    try statement.bind(key.isOfDesignDocument ? Int64(1) : 0, at: 2 * fields + 3)
+    try statement.bind(blob: key.bytes, at: 1)
     try body(statement)
   }
 }

@@ -1,6 +1,5 @@
 import CDTDatastore
 package import CDTJSON
-package import CDTSQLite
 
 /// A part of a view: a range of its keys, in one direction.
 package struct ViewQuery: Sendable {
@@ -23,63 +22,42 @@ package struct ViewQuery: Sendable {
     (self.lower, self.upper, self.isDescending) = (lower, upper, isDescending)
   }
 
-  /// A condition on rows whose keys have some fields: SQL, and its parameters.
-  package struct Condition {
-    package var sql: String
-    var keys: [IndexKey]
-
-    static let none = Condition(sql: " AND 0")
-
-    package init(sql: String = "", keys: [IndexKey] = []) { (self.sql, self.keys) = (sql, keys) }
-
-    /// Binds the parameters.
-    package func bind(to statement: Statement) throws(SQLiteError) {
-      for (number, key) in keys.enumerated() { try statement.bind(key, at: 2 * number + 1) }
-    }
-  }
-
+  /// The rows of the range, by the keys of the index.
+  ///
   /// - Parameter fields: The number of fields of a key.
-  package func condition(fields: Int) -> Condition {
-    var condition = Condition()
-    for (bound, isLower) in [(lower, true), (upper, false)] {
-      guard let part = bound.map({ Self.condition($0, isLower: isLower, fields) }) else { continue }
-      condition.sql += part.sql
-      condition.keys += part.keys
-    }
-    return condition
+  package func range(fields: Int) -> KeyRange {
+    KeyRange(
+      lower: lower.map { Self.bound($0, isLower: true, fields) } ?? KeyRange.all.lower,
+      upper: upper.map { Self.bound($0, isLower: false, fields) } ?? KeyRange.all.upper)
   }
 
   /// The rows before the range.
-  package func conditionBefore(fields: Int) -> Condition {
-    guard let first = isDescending ? upper : lower else { return .none }
-    return Self.condition(Bound(first.key, isIncluded: !first.isIncluded), isLower: isDescending, fields)
+  package func rangeBefore(fields: Int) -> KeyRange {
+    let range = range(fields: fields)
+    return isDescending
+      ? KeyRange(lower: range.upper, upper: KeyRange.all.upper)
+      : KeyRange(lower: KeyRange.all.lower, upper: range.lower)
   }
 
-  /// The comparison with a bound.
-  ///
-  /// ```sql
-  /// AND (e.t0, e.v0, e.t1, e.v1) >= (?, ?, ?, ?)
-  /// ```
+  /// A bound in the keys of the index.
   ///
   /// The keys of several fields are arrays, of which a shorter one is before those that begin with it.
-  private static func condition(_ bound: Bound, isLower: Bool, _ fields: Int) -> Condition {
+  private static func bound(_ bound: Bound, isLower: Bool, _ fields: Int) -> OrderKey {
     var values = [bound.key]
-    var isIncluded = bound.isIncluded
+    var isBefore = bound.isIncluded == isLower
     if fields != 1 {
       guard fields > 0, case .array(let elements) = bound.key else {
         // All keys are on the same side of it.
         let key: JSONValue = fields == 0 ? .null : []
-        let isSame = key == bound.key && isIncluded
-        return isSame || (isLower ? bound.key < key : key < bound.key) ? Condition() : .none
+        let isLess = key == bound.key ? !isBefore : key < bound.key
+        return isLess ? KeyRange.all.upper : KeyRange.all.lower
       }
       values = Array(elements.prefix(fields))
-      if elements.count != fields { isIncluded = isLower == (elements.count < fields) }
-      if values.isEmpty { return isLower ? Condition() : .none }
+      if elements.count != fields { isBefore = elements.count < fields }
+      if values.isEmpty { return KeyRange.all.lower }
     }
-    let columns = values.indices.map { "e.t\($0), e.v\($0)" }.joined(separator: ", ")
-    let parameters = values.map { _ in "?, ?" }.joined(separator: ", ")
-    return Condition(
-      sql: " AND (\(columns)) \(isLower ? ">" : "<")\(isIncluded ? "=" : "") (\(parameters))",
-      keys: values.map(IndexKey.init))
+    var key = OrderKey()
+    for value in values { key.append(value) }
+    return isBefore ? key : key.successor
   }
 }

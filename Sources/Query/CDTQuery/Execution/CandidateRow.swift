@@ -6,37 +6,61 @@ import CDTSQLite
 /// until the statement is stepped or reset.
 struct CandidateRow {
   /// The columns of a candidate with its document.
-  static let columns: StaticString =
+  static let columns: String =
     "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
 
   /// The first of them, which the text of a document needs.
-  static let textColumns: StaticString = "d.number, d.id, d.revision, d.body"
+  static let textColumns: String = "d.number, d.id, d.revision, d.body"
 
   /// The columns of a candidate without its document, from the documents' table or an index.
-  static let idColumns: StaticString = "d.number, d.id"
-  static let idIndexColumns: StaticString = "e.document, e.id"
+  static let idColumns: String = "d.number, d.id"
+  static let keyColumns: String = "e.document, e.key"
 
-  private let statement: Statement
+  private let rows: CandidateRows
 
-  init(_ statement: Statement) {
-    self.statement = statement
+  init(_ rows: CandidateRows) {
+    self.rows = rows
   }
 
+  var statement: Statement { rows.statement }
+
   /// The number of the document, which never changes.
-  var number: Int64 { statement.int64(0) }
-  var id: UnsafeRawBufferPointer { statement.unsafeBytes(1) }
+  var number: Int64 { rows.kept?.number ?? statement.int64(0) }
+
+  /// The key of a row of an index, or of a group of a summary.
+  var key: JSONBytes { JSONBytes(statement.unsafeBytes(1)) }
+
+  var id: String {
+    if let kept = rows.kept { return kept.id.bytes.withUnsafeBytes(OrderKey.string) }
+    return rows.layout?.id(in: key) ?? statement.text(1)
+  }
+
+  /// Appends the ``OrderKey`` of the id.
+  func appendID(to sortKey: inout OrderKey) {
+    if let kept = rows.kept { return sortKey.append(key: kept.id) }
+    guard let layout = rows.layout else { return sortKey.append(string: statement.unsafeBytes(1)) }
+    let (key, start) = (key, layout.startOfID(in: key))
+    sortKey.bytes.append(contentsOf: key.slice(start, OrderKey.end(in: key, at: start)))
+  }
 
   /// The score of a text search in the order of the scores; less is better.
   ///
   /// - Parameter hasDocument: Whether the row has the columns of a document.
   func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
 
-  var isOfDesignDocument: Bool { DocumentID.isDesign(id) }
+  var isOfDesignDocument: Bool {
+    guard let layout = rows.layout else { return DocumentID.isDesign(statement.unsafeBytes(1)) }
+    if let kept = rows.kept {
+      return kept.id.bytes.withUnsafeBytes { layout.isOfDesignDocument(JSONBytes($0), idAt: 0) }
+    }
+    return layout.isOfDesignDocument(key, idAt: layout.startOfID(in: key))
+  }
 
   // MARK: With the document or its text
 
   var bytes: DocumentBytes {
-    DocumentBytes(id: id, revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
+    DocumentBytes(
+      id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
   }
 
   // MARK: With the document
@@ -47,9 +71,9 @@ struct CandidateRow {
 
   /// The document, whole.
   func document(in transaction: ReadTransaction) throws -> DocumentRevision {
-    let (id, body) = (bytes.id, bytes.body)
+    let body = bytes.body
     return DocumentRevision(
-      id: String(decoding: id, as: UTF8.self), revisionID: try revision,
+      id: id, revisionID: try revision,
       content: DocumentBody(stored: body.slice(0, body.count)), isDeleted: false,
       attachments: try attachments(in: transaction), sequence: sequence)
   }

@@ -4,16 +4,16 @@ import CDTSQLite
 
 /// A statement that returns candidates: the rows of an index, of a text search, or of the documents.
 ///
-/// An index on (name, age) with the conditions name = X and age ≥ Y:
+/// An index:
 ///
 /// ```sql
 /// SELECT d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)
 ///   FROM query.entries_1 e CROSS JOIN main.documents d ON d.number = e.document
-///  WHERE e.v0 = ? AND e.t0 = ? AND e.v1 >= ? AND e.t1 = ?
+///  WHERE e.key >= ? AND e.key < ?
+///  ORDER BY e.key
 /// ```
 ///
-/// The statement runs once for each combination of looked-up values: a field with a condition on several values is
-/// looked up for each.
+/// The statement runs once for each range of keys, or for each id.
 struct CandidateStatement: Sendable {
   /// The kind of rows that a statement returns.
   enum Form: Sendable {
@@ -21,59 +21,57 @@ struct CandidateStatement: Sendable {
     case documents
     /// The first columns of documents.
     case texts
-    /// Numbers and ids.
+    /// Numbers with ids or keys.
     case idsOnly
     /// The number of rows.
     case count
-    /// Columns of index rows, which meet another condition and are grouped: what is appended to the conditions.
-    case values(
-      String, condition: String = "", grouping: String = "", table: StaticString = IndexFile.tablePrefix)
   }
 
   enum Value: Sendable {
     case int(Int64)
     case text(String)
     case double(Double)
-    case key(IndexKey)
   }
 
-  /// Parameters that change with each run.
-  struct Lookup: Sendable {
-    /// The parameter of the key's value; the next one is its tag, if the statement has one.
-    let position: Int
-    /// In the order of the lookups.
-    var keys: [IndexKey]
-    let hasTag: Bool
-    /// The field of the index, if it is one.
-    var field: Int?
+  /// The keys that a statement returns.
+  struct Keys: Sendable {
+    let layout: KeyLayout
+    let filter: KeyFilter?
+    let order: KeyOrder
   }
 
   let sql: String
-  /// The values of the parameters, in order.
-  let values: [Value]
-  var lookups: [Lookup] = []
+  /// The values of the parameters, in order, after those of each run.
+  var values: [Value] = []
+  /// The range of keys of each run.
+  var ranges: [KeyRange]?
+  /// The id of each run.
+  var ids: [String]?
+  /// `nil` if the rows have no keys.
+  var keys: Keys?
   /// Whether the candidates must be checked against the whole selector, not only the residual.
   var isUnindexed = false
 
   /// The number of runs.
-  var runs: Int { lookups.reduce(1) { $0 * $1.keys.count } }
+  var runs: Int { ranges?.count ?? ids?.count ?? 1 }
 
   /// Binds the parameters for a run.
   func bind(run: Int, to statement: Statement) throws(SQLiteError) {
-    for (index, value) in values.enumerated() {
-      switch value {
-      case .int(let int): try statement.bind(int, at: index + 1)
-      case .text(let text): try statement.bind(text, at: index + 1)
-      case .double(let double): try statement.bind(double, at: index + 1)
-      case .key(let key): try statement.bind(value: key, at: index + 1)
-      }
+    var position = 1
+    if let ranges {
+      try ranges[run].bind(to: statement, at: 1)
+      position = 3
+    } else if let ids {
+      try statement.bind(ids[run], at: 1)
+      position = 2
     }
-    var run = run
-    for lookup in lookups.reversed() {
-      let key = lookup.keys[run % lookup.keys.count]
-      try statement.bind(value: key, at: lookup.position + 1)
-      if lookup.hasTag { try statement.bind(key.tag.rawValue, at: lookup.position + 2) }
-      run /= lookup.keys.count
+    for value in values {
+      switch value {
+      case .int(let int): try statement.bind(int, at: position)
+      case .text(let text): try statement.bind(text, at: position)
+      case .double(let double): try statement.bind(double, at: position)
+      }
+      position += 1
     }
   }
 
@@ -82,21 +80,24 @@ struct CandidateStatement: Sendable {
   /// The statements that return the candidates of a source, in order; empty for an intersection, whose parts run
   /// separately.
   ///
-  /// - Parameter start: The position after which the candidates begin, if they are in an order.
+  /// - Parameters:
+  ///   - keys: How the rows of an index are read.
+  ///   - start: The position after which the candidates begin, if they are in the order of scores.
   static func of(
-    _ source: QueryPlan.Source, order: QueryPlan.Order, after start: Bookmark? = nil, completeUpTo: Int64?,
-    form: Form
+    _ source: QueryPlan.Source, order: QueryPlan.Order, keys: KeyOrder = KeyOrder(),
+    after start: Bookmark? = nil,
+    completeUpTo: Int64?, form: Form
   ) -> [CandidateStatement] {
     switch source {
     case .nothing: []
     case .scan(let range): [scan(range, order, form)]
     case .ids(let ids): [documents(ids, order, form)]
-    case .index(let access): [index(access, order, start, completeUpTo, form)]
+    case .index(let access): [index(access, order, keys, completeUpTo, form)]
     case .text(let access): [text(access, order, start, completeUpTo, form)]
     case .union(let branches):
       branches.flatMap { of($0, order: .unordered, completeUpTo: completeUpTo, form: form) }
     case .intersection(let first, _):
-      of(first, order: order, after: start, completeUpTo: completeUpTo, form: form)
+      of(first, order: order, keys: keys, after: start, completeUpTo: completeUpTo, form: form)
     }
   }
 
@@ -115,12 +116,10 @@ struct CandidateStatement: Sendable {
 
   private static func documents(_ ids: [String], _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement
   {
-    var ids = ids.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+    var ids = ids.sorted { $0.precedesInBytes($1) }
     if case .id(isDescending: true) = order { ids.reverse() }
     return CandidateStatement(
-      sql: "SELECT \(form.columns())\n  FROM main.documents d\n WHERE d.id = ? AND NOT d.deleted",
-      values: [.int(0)],
-      lookups: [Lookup(position: 0, keys: ids.map { .string($0) }, hasTag: false)])
+      sql: "SELECT \(form.columns())\n  FROM main.documents d\n WHERE d.id = ? AND NOT d.deleted", ids: ids)
   }
 
   private static func text(
@@ -152,100 +151,58 @@ struct CandidateStatement: Sendable {
   }
 
   private static func index(
-    _ access: IndexAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ completeUpTo: Int64?, _ form: Form
+    _ access: IndexAccess, _ order: QueryPlan.Order, _ keys: KeyOrder, _ completeUpTo: Int64?, _ form: Form
   ) -> CandidateStatement {
-    var access = access
-    if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
-    var sql = SQLText()
-    sql += "SELECT "
-    var table = IndexFile.tablePrefix
-    if case .values(let columns, _, _, let own) = form {
-      sql += columns
-      table = own
+    var statement = rows(
+      of: access.index, in: access.ranges(in: keys),
+      isDescending: order == .unordered ? nil : keys.isDescending, completeUpTo, form)
+    if case .idsOnly = form {
+      let layout = KeyLayout(access.index.definition)
+      statement.keys = Keys(layout: layout, filter: KeyFilter(access, layout), order: keys)
     } else {
-      sql += form.columns(CandidateRow.idIndexColumns)
+      statement.keys = nil
     }
-    sql += "\n  FROM query."
-    sql += table
-    sql += Int(access.index.number)
-    sql += " e"
-    sql += form.join("e.document")
-    var conditions = IndexConditions(access, after: sql)
-    conditions.sql += access.ids.sql(of: "e.id", &conditions.values)
-    conditions.sql += exclusion(of: "e.document", completeUpTo, &conditions.values)
-    var lookups = conditions.lookups
-    if case .index(let terms) = order {
-      if let start {
-        conditions.sql += "\n   AND \(rows(of: access, after: start, terms[...], 0, &conditions.values))"
-      }
-      for position in lookups.indices
-      where terms.contains(where: { $0.field == lookups[position].field && $0.isDescending }) {
-        lookups[position].keys.reverse()
-      }
-    }
-    if case .values(_, let condition, let grouping, _) = form {
-      conditions.sql += condition
-      conditions.sql += grouping
-    }
-    append(order, to: &conditions.sql)
-    return CandidateStatement(sql: conditions.sql.text, values: conditions.values, lookups: lookups)
+    return statement
   }
 
-  /// The condition on the rows after a position in their order, where the index is entered.
+  /// The rows of an index in ranges of its keys.
   ///
-  /// ```sql
-  /// (e.t0, e.v0, e.id) > (?, ?, ?)
-  /// ```
-  ///
-  /// If the directions differ, the first comparison of each field is where the index is entered:
-  ///
-  /// ```sql
-  /// (e.t0, e.v0) <= (?, ?) AND ((e.t0, e.v0) < (?, ?) OR e.id > ?)
-  /// ```
-  private static func rows(
-    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ position: Int,
-    _ values: inout [Value]
-  ) -> String {
-    guard let term = terms.first else { return "0" }
-    let sign = term.isDescending ? "<" : ">"
-    guard let field = term.field, start.values.indices.contains(position) else {
-      values.append(.text(start.id))
-      return "e.id \(sign) ?"
-    }
-    let key = start.key(at: position)
-    if let constant = access.constant(of: term) {
-      if constant != key { return (key < constant) != term.isDescending ? "1" : "0" }
-      return rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
-    }
-    if access.comparesRows(after: start, terms, position) {
-      return rowValue(of: access, after: start, terms, position, &values)
-    }
-    let pair = [Value.int(key.tag.rawValue), .key(key)]
-    values += pair + pair
-    let columns = "(e.t\(field), e.v\(field)) \(sign)"
-    let rest = rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
-    return "\(columns)= (?, ?) AND (\(columns) (?, ?) OR \(rest))"
+  /// - Parameter isDescending: The direction in which the keys are read; `nil` for any.
+  static func rows(
+    of entry: IndexCatalog.Entry, in ranges: [KeyRange], isDescending: Bool?, _ completeUpTo: Int64? = nil,
+    _ form: Form = .idsOnly
+  ) -> CandidateStatement {
+    var values: [Value] = []
+    let fresh = exclusion(of: "e.document", completeUpTo, &values)
+    // This runs for every query, and costs less than interpolation.
+    let (start, end) = form.ofIndex
+    var sql = start
+    sql.reserveCapacity(256)
+    sql += String(entry.number)
+    sql += end
+    sql += fresh
+    sql += Self.order(isDescending)
+    return CandidateStatement(
+      sql: sql, values: values, ranges: ranges,
+      keys: Keys(layout: KeyLayout(entry.definition), filter: nil, order: KeyOrder()))
   }
 
-  /// The comparison of rows with a position, in an order with one direction.
-  private static func rowValue(
-    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ position: Int,
-    _ values: inout [Value]
-  ) -> String {
-    var columns: [String] = []
-    for (term, position) in zip(terms, position...) where access.constant(of: term) == nil {
-      if let field = term.field, start.values.indices.contains(position) {
-        let key = start.key(at: position)
-        columns += ["e.t\(field)", "e.v\(field)"]
-        values += [.int(key.tag.rawValue), .key(key)]
-      } else {
-        columns.append("e.id")
-        values.append(.text(start.id))
-      }
-    }
-    let sign = terms.first?.isDescending == true ? "<" : ">"
-    let parameters = Array(repeating: "?", count: columns.count).joined(separator: ", ")
-    return "(\(columns.joined(separator: ", "))) \(sign) (\(parameters))"
+  private static func order(_ isDescending: Bool?) -> String {
+    isDescending.map { $0 ? "\n ORDER BY e.key DESC" : "\n ORDER BY e.key" } ?? ""
+  }
+
+  /// The groups of a level of a summary.
+  static func groups(
+    of entry: IndexCatalog.Entry, level: Int, in ranges: [KeyRange], isDescending: Bool? = false,
+    _ filter: KeyFilter? = nil
+  ) -> CandidateStatement {
+    CandidateStatement(
+      sql: """
+        SELECT e.documents, e.key, e.sums
+          FROM query.\(IndexFile.groups(entry.number)) e
+         WHERE e.key >= ? AND e.key < ?\(Self.order(isDescending))
+        """, ranges: ranges.map { SummaryTable.range($0, ofLevel: level) },
+      keys: Keys(layout: KeyLayout(entry.definition, level: level), filter: filter, order: KeyOrder()))
   }
 
   /// Excludes index rows that do not match the current documents.
@@ -254,22 +211,6 @@ struct CandidateStatement: Sendable {
     guard let completeUpTo else { return "" }
     values.append(.int(completeUpTo))
     return "\n   AND \(number) NOT IN (SELECT number FROM main.documents WHERE sequence > ?)"
-  }
-
-  private static func append(_ order: QueryPlan.Order, to sql: inout SQLText) {
-    guard case .index(let terms) = order else { return }
-    for (number, term) in terms.enumerated() {
-      sql += number == 0 ? "\n ORDER BY " : ", "
-      guard let field = term.field else {
-        sql += term.isDescending ? "e.id DESC" : "e.id"
-        continue
-      }
-      sql += "e.t"
-      sql += field
-      sql += term.isDescending ? " DESC, e.v" : ", e.v"
-      sql += field
-      if term.isDescending { sql += " DESC" }
-    }
   }
 
   // MARK: Documents missing from indexes
@@ -306,12 +247,34 @@ struct CandidateStatement: Sendable {
 }
 
 extension CandidateStatement.Form {
+  /// The statement for an index, before and after the index's number.
+  fileprivate var ofIndex: (String, String) {
+    switch self {
+    case .documents: Self.documentsOfIndex
+    case .texts: Self.textsOfIndex
+    case .idsOnly: Self.keysOfIndex
+    case .count: Self.countOfIndex
+    }
+  }
+
+  private static let documentsOfIndex = Self.documents.makeOfIndex()
+  private static let textsOfIndex = Self.texts.makeOfIndex()
+  private static let keysOfIndex = Self.idsOnly.makeOfIndex()
+  private static let countOfIndex = Self.count.makeOfIndex()
+
+  private func makeOfIndex() -> (String, String) {
+    (
+      "SELECT \(columns(CandidateRow.keyColumns))\n  FROM query.\(IndexFile.tablePrefix)",
+      " e\(join("e.document"))\n WHERE e.key >= ? AND e.key < ?"
+    )
+  }
+
   /// - Parameter ids: The columns of a candidate without its document.
-  fileprivate func columns(_ ids: StaticString = CandidateRow.idColumns) -> StaticString {
+  fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
     switch self {
     case .documents: CandidateRow.columns
     case .texts: CandidateRow.textColumns
-    case .idsOnly, .values: ids
+    case .idsOnly: ids
     case .count: "count(*)"
     }
   }
@@ -319,8 +282,21 @@ extension CandidateStatement.Form {
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
     switch self {
-    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
-    case .idsOnly, .count, .values: ""
+    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = " + number
+    case .idsOnly, .count: ""
     }
+  }
+}
+
+extension IDRange {
+  /// The conditions on a column, each preceded by ` AND `; appends their parameters.
+  func sql(of column: String, _ values: inout [CandidateStatement.Value]) -> String {
+    var sql = ""
+    for (bound, signs) in [(lower, (">", ">=")), (upper, ("<=", "<"))] {
+      guard let bound = bound?.stringBound else { continue }
+      sql += "\n   AND \(column) \(bound.isAfter ? signs.0 : signs.1) ?"
+      values.append(.text(bound.string))
+    }
+    return sql
   }
 }

@@ -4,24 +4,27 @@ import CDTSQLite
 final class Candidates {
   private let connection: Connection
   private let statements: [CandidateStatement]
+  /// The memory in bytes for index rows with the same values.
+  private let memory: Int
   private var position = 0
   private var run = 0
-  private var current: Statement?
+  private var current: CandidateRows?
   /// Whether the candidate must be checked against the whole selector.
   private(set) var isUnindexed = false
   /// All statements that ran.
   private var used: [Statement] = []
 
-  init(_ statements: [CandidateStatement], on connection: Connection) {
+  init(_ statements: [CandidateStatement], on connection: Connection, memory: Int = 1 << 20) {
     self.statements = statements
     self.connection = connection
+    self.memory = memory
   }
 
   /// The next candidate, or `nil` after the last.
-  func next() throws(SQLiteError) -> Statement? {
+  func next() throws -> CandidateRow? {
     while true {
       if let current {
-        if try current.step() { return current }
+        if try current.next() { return CandidateRow(current) }
         self.current = nil
         run += 1
       }
@@ -40,16 +43,31 @@ final class Candidates {
         used.append(statement)
       }
       try wanted.bind(run: run, to: statement)
-      current = statement
+      current = CandidateRows(statement, wanted.keys, memory: memory)
       isUnindexed = wanted.isUnindexed
     }
+  }
+
+  /// The next candidate whose key does not begin with some bytes, or the first of another range of keys.
+  ///
+  /// - Parameter body: Called with the key of each candidate before it.
+  /// - Returns: Also the number of candidates before it.
+  func next(
+    after prefix: OrderKey, _ body: (JSONBytes) -> Void
+  ) throws -> (row: CandidateRow?, passed: Int) {
+    guard let current else { return (try next(), 0) }
+    let found = try current.next(after: prefix, body)
+    if found.isRow { return (CandidateRow(current), found.passed) }
+    self.current = nil
+    run += 1
+    return (try next(), found.passed)
   }
 
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int { used.reduce(0) { $0 + $1.takeSteps() } }
 
   func end() {
-    current?.reset()
+    current?.statement.reset()
     current = nil
     position = statements.count
   }

@@ -14,7 +14,7 @@ extension QueryPlan {
       isCounted
       ? []
       : CandidateStatement.of(
-        source, order: order, after: start, completeUpTo: completeUpTo, form: form(output))
+        source, order: order, keys: keyOrder, after: start, completeUpTo: completeUpTo, form: form(output))
     return found + unindexedStatements
   }
 
@@ -30,6 +30,7 @@ extension QueryPlan {
   var countStatement: CandidateStatement? {
     guard isExact, !source.mayRepeat, !hidesDesignDocuments, hidden.isEmpty else { return nil }
     switch source {
+    case .index(let access) where access.filtersKeys: return nil
     case .index, .text, .scan:
       return CandidateStatement.of(source, order: .unordered, completeUpTo: completeUpTo, form: .count).first
     case .nothing, .ids, .union, .intersection: return nil
@@ -56,9 +57,15 @@ extension QueryPlan {
     return output == .groups || output == .texts && order != .score ? .texts : .documents
   }
 
+  /// Whether the rows of the index are filtered or sorted by their keys.
+  private var readsKeys: Bool {
+    keyOrder.tiedFields != nil || source.filtersKeys
+  }
+
   /// Whether the source's statements return no documents.
   func idsOnly(_ output: QueryOutput) -> Bool {
     if case .intersection = source { return true }
+    if readsKeys { return true }
     guard isExact else { return false }
     // Other sorts need values of the documents.
     if case .sorted = order { return sort.isByID }
@@ -67,6 +74,18 @@ extension QueryPlan {
     case .ids: return source.isCovered
     case .count, .exists: return true
     case .groups, .unindexed: return false
+    }
+  }
+}
+
+extension QueryPlan.Source {
+  /// Whether the rows of an index are filtered by their keys.
+  fileprivate var filtersKeys: Bool {
+    switch self {
+    case .index(let access): access.filtersKeys
+    case .union(let branches): branches.contains(where: \.filtersKeys)
+    case .intersection(let first, _): first.filtersKeys
+    case .nothing, .scan, .ids, .text: false
     }
   }
 }

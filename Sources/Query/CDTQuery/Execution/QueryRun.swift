@@ -32,6 +32,7 @@ final class QueryRun {
   private let mergesUnindexed: Bool
   private var candidates: Candidates
   private let hidden: HiddenDocuments
+  private let memory: Int
   private let mayRepeat: Bool
   private var seen: NumberSet?
   private var others: [NumberSet] = []
@@ -44,8 +45,8 @@ final class QueryRun {
   /// The next match, which waits for its place when documents that the indexes lack are merged.
   private var waiting: (match: Match, key: OrderKey)?
   private var unindexed: (number: Int64, key: OrderKey)?
-  private var lookup: Statement?
-  private var identities: Statement?
+  private var lookup: CandidateRows?
+  private var identities: CandidateRows?
   /// The key after which the results begin.
   private let start: OrderKey?
   /// The documents returned first and last, and their scores.
@@ -106,7 +107,8 @@ final class QueryRun {
     mayRepeat = plan.source.mayRepeat
     if mayRepeat { seen = NumberSet() }
     hidden = plan.hidden
-    candidates = Candidates(plan.statements(output), on: connection)
+    memory = transaction.sortMemory
+    candidates = Candidates(plan.statements(output), on: connection, memory: transaction.sortMemory)
     order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)
   }
@@ -117,7 +119,7 @@ final class QueryRun {
     let rows = Candidates(statements, on: connection)
     while let row = try rows.next() {
       keysRead += 1
-      _ = found.insert(CandidateRow(row).number)
+      _ = found.insert(row.number)
     }
     steps += rows.takeSteps()
     return found
@@ -125,8 +127,8 @@ final class QueryRun {
 
   func end() {
     candidates.end()
-    lookup?.reset()
-    identities?.reset()
+    lookup?.statement.reset()
+    identities?.statement.reset()
   }
 
   // MARK: Results
@@ -165,7 +167,7 @@ final class QueryRun {
   func nextID() throws -> String? {
     // In the order of the ids, a key is the id.
     guard output == .ids, plan.order == .sorted, plan.sort.isByID, !plan.isBackward else {
-      return try next().map { String(decoding: $0.id, as: UTF8.self) }
+      return try next()?.id
     }
     return try nextOfPage {
       try collect()
@@ -194,7 +196,7 @@ final class QueryRun {
     let row = try document(at: result.number)
     return Bookmark(
       sort: plan.isBackward ? plan.sort.reversed : plan.sort, values: plan.sort.values(of: row.bytes),
-      id: String(decoding: row.id, as: UTF8.self), rank: result.rank)
+      id: row.id, rank: result.rank)
   }
 
   /// The number of matching documents, ignoring the page.
@@ -202,7 +204,7 @@ final class QueryRun {
     var count = 0
     if let statement = plan.countStatement {
       let rows = Candidates([statement], on: connection)
-      while let row = try rows.next() { count += Int(row.int64(0)) }
+      while let row = try rows.next() { count += Int(row.number) }
     }
     while try nextMatch() != nil { count += 1 }
     return count
@@ -210,37 +212,37 @@ final class QueryRun {
 
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int {
-    steps + candidates.takeSteps() + (lookup?.takeSteps() ?? 0) + (identities?.takeSteps() ?? 0)
+    steps + candidates.takeSteps() + (lookup?.statement.takeSteps() ?? 0)
+      + (identities?.statement.takeSteps() ?? 0)
   }
 
   /// Reads a document.
   private func document(at number: Int64) throws -> CandidateRow {
-    let statement = try lookup ?? connection.statement(CandidateStatement.document)
-    lookup = statement
-    statement.reset()
-    try statement.bind(number, at: 1)
+    let rows = try lookup ?? CandidateRows(connection.statement(CandidateStatement.document))
+    lookup = rows
+    rows.statement.reset()
+    try rows.statement.bind(number, at: 1)
     documentsRead += 1
-    guard try statement.step() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
-    return CandidateRow(statement)
+    guard try rows.next() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
+    return CandidateRow(rows)
   }
 
   /// Reads the number and the id of a document.
   private func identity(of number: Int64) throws -> CandidateRow {
-    let statement = try identities ?? connection.statement(CandidateStatement.identity)
-    identities = statement
-    statement.reset()
-    try statement.bind(number, at: 1)
-    guard try statement.step() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
-    return CandidateRow(statement)
+    let rows = try identities ?? CandidateRows(connection.statement(CandidateStatement.identity))
+    identities = rows
+    rows.statement.reset()
+    try rows.statement.bind(number, at: 1)
+    guard try rows.next() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
+    return CandidateRow(rows)
   }
 
   // MARK: Matches
 
   /// The next matching candidate, in the order of the candidates.
   private func nextMatch() throws -> Match? {
-    while let statement = try candidates.next() {
+    while let row = try candidates.next() {
       try stop.check()
-      let row = CandidateRow(statement)
       let number = row.number
       let isUnindexed = candidates.isUnindexed
       if !isUnindexed, readsKeys { keysRead += 1 }
@@ -309,7 +311,7 @@ final class QueryRun {
     let later = all.filter(\.isUnindexed)
     candidates = Candidates(later, on: connection)
     try sort()
-    candidates = Candidates(all.filter { !$0.isUnindexed }, on: connection)
+    candidates = Candidates(all.filter { !$0.isUnindexed }, on: connection, memory: memory)
   }
 
   private func collect() throws {
@@ -352,7 +354,9 @@ final class QueryRun {
   /// - Returns: Whether the key is complete; otherwise the document is after the last one.
   private func write(_ match: Match, to key: inout OrderKey, upTo last: OrderKey? = nil) throws -> Bool {
     if plan.sort.isByID {
-      plan.sort.write(id: match.row.id, to: &key)
+      key.removeAll()
+      match.row.appendID(to: &key)
+      if plan.sort.isByIDDescending { key.invert(from: 0) }
       return true
     }
     let row = try match.hasDocument ? match.row : document(at: match.number)

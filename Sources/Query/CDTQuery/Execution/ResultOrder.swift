@@ -64,7 +64,7 @@ struct ResultOrder: ~Copyable {
       entries[position] = Entry(prefix: entry.prefix, start: start, end: kept.count, number: entry.number)
     }
     bytes = kept
-    last = entries.last.map { OrderKey(bytes[$0.start..<$0.end]) }
+    last = entries.last.map { OrderKey(Array(bytes[$0.start..<$0.end])) }
   }
 
   /// The next document in order, after all have been added.

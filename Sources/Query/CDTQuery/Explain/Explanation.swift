@@ -93,7 +93,7 @@ extension GroupPlan {
     switch source {
     case .documents: "from the documents"
     case .summary: "from the groups of the summary"
-    case .rows, .grouped:
+    case .rows:
       order?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
     }
   }

@@ -52,12 +52,12 @@ private struct PlanMeasurement {
     var (rows, numbers) = (0.0, NumberSet())
     try forEachRow(of: statements) { row in
       rows += 1
-      _ = numbers.insert(CandidateRow(row).number)
+      _ = numbers.insert(row.number)
     }
     return (rows, numbers)
   }
 
-  private func forEachRow(of statements: [CandidateStatement], _ body: (Statement) throws -> Void) throws {
+  private func forEachRow(of statements: [CandidateStatement], _ body: (CandidateRow) throws -> Void) throws {
     let candidates = Candidates(statements, on: try engine.transaction.connection())
     defer { candidates.end() }
     while let row = try candidates.next() {

@@ -106,7 +106,7 @@ package final class Cursor {
         writeText(of: row.bytes, to: &buffer)
         var attachments: (id: String, all: Attachments)?
         if hasAttachments, let whole = try run?.whole(row), whole.hasAttachments {
-          attachments = (String(decoding: whole.id, as: UTF8.self), try whole.attachments(in: transaction))
+          attachments = (whole.id, try whole.attachments(in: transaction))
         }
         do {
           let shouldContinue =

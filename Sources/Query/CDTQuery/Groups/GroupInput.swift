@@ -91,44 +91,46 @@ struct DocumentInput: GroupInput {
   }
 }
 
-/// The values in an index row that has all of them.
+/// The values in the key of an index row, or of a group of a summary, that has all of them.
 struct IndexInput: GroupInput {
-  private let row: Statement
+  private let key: JSONBytes
   private let cover: GroupCover
+  /// A field and the offset of its part.
+  private let known: (field: Int, offset: Int)
 
-  init(_ row: Statement, _ cover: GroupCover) {
-    self.row = row
+  /// - Parameter known: A field and the offset of its part, if they are known.
+  init(_ key: JSONBytes, _ cover: GroupCover, known: (field: Int, offset: Int)? = nil) {
+    self.key = key
     self.cover = cover
+    self.known = known ?? (0, cover.layout.start)
   }
 
-  private func tag(_ input: Int) -> IndexKey.Tag { IndexKey.Tag(rawValue: row.int64(2 * input)) ?? .nothing }
-
-  func isMissing(_ input: Int) -> Bool {
-    guard let field = cover.fields[input], tag(input) == .nothing else { return false }
-    return IndexInput.absence(of: field, row.int64(cover.absenceColumn)) != IndexRows.Absence.null
-  }
-
-  static func absence(of field: Int, _ absent: Int64) -> Int64 { absent >> Int64(2 * field) & 3 }
-
-  func appendKey(of input: Int, to bytes: inout [UInt8]) { Self.appendKey(row, at: 2 * input, to: &bytes) }
-
-  /// Appends the ``OrderKey`` of the value in two columns, its tag and itself.
-  static func appendKey(_ row: Statement, at column: Int, to bytes: inout [UInt8]) {
-    switch row.isNull(column) ? .nothing : IndexKey.Tag(rawValue: row.int64(column)) ?? .nothing {
-    case .nothing: bytes.append(OrderKey.null)
-    case .false: OrderKey.append(false, to: &bytes)
-    case .true: OrderKey.append(true, to: &bytes)
-    case .number: OrderKey.append(number(row, at: column + 1), to: &bytes)
-    case .string: OrderKey.append(string: row.unsafeBytes(column + 1), to: &bytes)
-    case .array, .object: bytes.append(contentsOf: row.unsafeBytes(column + 1))
+  /// The offset of a field's part, or of the id.
+  private func start(of field: Int) -> Int {
+    var (next, offset) = field < known.field ? (0, cover.layout.start) : known
+    while next < field {
+      offset = cover.layout.end(of: next, in: key, at: offset)
+      next += 1
     }
+    return offset
+  }
+
+  func isMissing(_ input: Int) -> Bool { cover.fields[input].map(isMissing(field:)) ?? false }
+
+  func isMissing(field: Int) -> Bool {
+    let layout = cover.layout
+    guard layout.isNothing(field, in: key, at: start(of: field)) else { return false }
+    return layout.absence(of: field, in: key, idAt: start(of: layout.fields)) != IndexRows.Absence.null
+  }
+
+  func appendKey(of input: Int, to bytes: inout [UInt8]) {
+    let field = cover.fields[input] ?? cover.layout.fields
+    let start = start(of: field)
+    cover.layout.append(field, in: key, start..<cover.layout.end(of: field, in: key, at: start), to: &bytes)
   }
 
   func number(of input: Int) -> JSONNumber? {
-    tag(input) == .number ? Self.number(row, at: 2 * input + 1) : nil
-  }
-
-  private static func number(_ row: Statement, at column: Int) -> JSONNumber {
-    row.isInteger(column) ? .int(row.int64(column)) : .double(row.double(column))
+    guard let field = cover.fields[input] else { return nil }
+    return OrderKey.number(in: key, at: start(of: field), isInverted: cover.layout.isDescending(field))
   }
 }

@@ -8,8 +8,6 @@ struct GroupPlan: Sendable {
     /// The rows of the plan's index; with an order, each group comes after another. Without one, there may be documents that the
     /// index lacks: they can be in any group.
     case rows(GroupCover, order: [OrderTerm]?)
-    /// The groups that SQLite makes of those rows by a form of statements.
-    case grouped(GroupCover, order: [OrderTerm], CandidateStatement.Form)
     /// The groups of a summary.
     case summary(SummaryCover, order: [OrderTerm])
   }
@@ -23,7 +21,7 @@ struct GroupPlan: Sendable {
     switch source {
     case .documents: nil
     case .rows(_, let order): order
-    case .grouped(_, let order, _), .summary(_, let order): order
+    case .summary(_, let order): order
     }
   }
 
@@ -31,16 +29,17 @@ struct GroupPlan: Sendable {
   var statements: [CandidateStatement] {
     switch source {
     case .documents: plan.statements(.groups)
-    case .rows(let cover, _): rows(.values(cover.columns)) + plan.statements(.unindexed)
-    case .grouped(_, _, let form): rows(form)
-    case .summary(let summary, _): rows(summary.form(groups, hidesDesignDocuments: plan.hidesDesignDocuments))
+    case .rows: rows + plan.statements(.unindexed)
+    case .summary(let summary, _): [summary.statement]
     }
   }
 
   /// The statements that read the index.
-  func rows(_ form: CandidateStatement.Form) -> [CandidateStatement] {
-    CandidateStatement.of(
-      plan.source, order: order.map { .index($0) } ?? .unordered, completeUpTo: plan.completeUpTo, form: form)
+  var rows: [CandidateStatement] {
+    let keys = order.flatMap { plan.source.driver?.keyOrder($0) } ?? KeyOrder()
+    return CandidateStatement.of(
+      plan.source, order: order.map { .index($0) } ?? .unordered, keys: keys, completeUpTo: plan.completeUpTo,
+      form: .idsOnly)
   }
 }
 
@@ -83,15 +82,11 @@ extension Planner {
     }
     let plan = plan(candidate, because: "it has every field of the groups")
     let order = plan.hasUnindexed ? nil : cover.terms(of: groups, access)
-    var source = GroupPlan.Source.rows(cover, order: order)
-    // Where SQLite does not make the groups, the group of each row is looked up.
-    var row = 2 * Cost.row
-    if let order, let form = cover.grouped(groups, hidesDesignDocuments: plan.hidesDesignDocuments) {
-      (source, row) = (.grouped(cover, order: order, form), Cost.row)
-    }
+    // Without an order, the group of each row is looked up.
+    let row = order == nil ? 2 * Cost.row : Cost.row
     return (
       candidate.seeks * Cost.seek + candidate.rows * row,
-      GroupPlan(groups: groups, plan: plan, source: source)
+      GroupPlan(groups: groups, plan: plan, source: .rows(cover, order: order))
     )
   }
 

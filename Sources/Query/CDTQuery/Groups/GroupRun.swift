@@ -32,7 +32,6 @@ struct GroupRun: ~Copyable {
     case .rows(let cover, _):
       try addRows(cover)
       try addDocuments(.unindexed)
-    case .grouped(let cover, _, _): try addGroups(cover)
     case .summary(let summary, _): try addGroups(of: summary)
     }
     return try table.finish()
@@ -47,74 +46,61 @@ struct GroupRun: ~Copyable {
   }
 
   /// Adds the rows of an index.
-  ///
-  /// - Parameter condition: Restricts them to some of the groups, which may come before those that were added.
-  private mutating func addRows(_ cover: GroupCover, condition: String = "") throws {
-    let rows = Candidates(plan.rows(.values(cover.columns, condition: condition)), on: connection)
+  private mutating func addRows(_ cover: GroupCover) throws {
+    let rows = Candidates(plan.rows, on: connection)
     defer { rows.end() }
     let hidesDesignDocuments = plan.plan.hidesDesignDocuments
-    while !condition.isEmpty || !table.isComplete, let row = try rows.next() {
+    let layout = cover.layout
+    let needsKeys = hidesDesignDocuments || !groups.sums.isEmpty || !groups.extremes.isEmpty
+    var next = try rows.next()
+    while !table.isComplete, let row = next {
       try stop.check()
       examined.keys += 1
-      if cover.isEmpty(row) { continue }
-      if hidesDesignDocuments, DocumentID.isDesign(row.unsafeBytes(cover.idColumn)) { continue }
-      try table.add(IndexInput(row, cover))
-    }
-  }
-
-  /// Adds the groups that SQLite makes. Those with a field that is null or missing are made of their rows; all are if a least or
-  /// greatest value is not a number.
-  private mutating func addGroups(_ cover: GroupCover) throws {
-    let sums = try SQLiteSumFunction.of(connection)
-    let rows = Candidates(plan.statements, on: connection)
-    defer { rows.end() }
-    let firstSum = 2 * groups.fields + 1
-    let firstExtreme = firstSum + groups.sums.count
-    let number = IndexKey.Tag.number.rawValue
-    var lacksAbsent = false
-    while let row = try rows.next() {
-      try stop.check()
-      let count = Int(row.int64(firstSum - 1))
-      examined.keys += count
-      let found = groups.sums.indices.map { sums.take(row.int64(firstSum + $0)) }
-      if (0..<groups.fields).contains(where: { row.int64(2 * $0) == IndexKey.Tag.nothing.rawValue }) {
-        lacksAbsent = true
+      let key = row.key
+      var isAdded = false
+      if !cover.isEmpty(key), !hidesDesignDocuments || !row.isOfDesignDocument {
+        isAdded = try table.add(IndexInput(key, cover))
+      }
+      // In order, rows with the same first fields are of one group. Null and missing are two groups, which may alternate.
+      guard isAdded, let grouped = cover.fieldsOfGroup(plan.order),
+        !layout.hasNothing(inFirst: grouped, of: key)
+      else {
+        next = try rows.next()
         continue
       }
-      let columns = groups.extremes.indices.map { firstExtreme + 2 * $0 }
-      guard columns.allSatisfy({ row.isNull($0) || row.int64($0) == number }) else {
-        rows.end()
-        table = GroupTable(groups, memory: memory, isOrdered: true, stop)
-        return try addRows(cover)
+      let group = OrderKey(Array(key.slice(0, layout.end(ofFirst: grouped, in: key))))
+      var hidden = 0
+      let found = try rows.next(after: group) { key in
+        guard needsKeys else { return }
+        if hidesDesignDocuments, layout.isOfDesignDocument(key, idAt: layout.startOfID(in: key)) {
+          hidden += 1
+        } else {
+          table.addToLast(IndexInput(key, cover, known: (grouped, group.bytes.count)))
+        }
       }
-      try table.add(
-        IndexInput(row, cover), count: count, sums: found, extremes: extremes(of: row, at: firstExtreme))
-      if !lacksAbsent, table.isComplete { return }
+      table.countInLast(found.passed - hidden)
+      examined.keys += found.passed
+      next = found.row
     }
-    if lacksAbsent { try addRows(cover, condition: cover.absence(groups)) }
   }
 
   /// Adds the groups of a summary.
   private mutating func addGroups(of summary: SummaryCover) throws {
-    let rows = Candidates(plan.statements, on: connection)
+    let rows = Candidates([summary.statement], on: connection)
     defer { rows.end() }
+    let hidesDesignDocuments = plan.plan.hidesDesignDocuments
     while !table.isComplete, let row = try rows.next() {
       try stop.check()
       examined.keys += 1
+      if hidesDesignDocuments, SummaryTable.isOfDesignDocuments(row.key) { continue }
       let state = try summary.state(row)
+      let extremes = try groups.extremes.map {
+        try SummaryCover.extreme(
+          of: summary.entry, in: row.key, isMaximum: $0.isMaximum, hidesDesignDocuments, on: connection)
+      }
       try table.add(
-        IndexInput(row, summary.fields), count: state.documents,
-        sums: summary.slots.map { state.sums[$0].numbers },
-        extremes: extremes(of: row, at: summary.documentsColumn + 2))
-    }
-  }
-
-  /// The least and greatest values in two columns each; those without a value are empty.
-  private func extremes(of row: Statement, at column: Int) -> [OrderKey] {
-    groups.extremes.indices.map { slot in
-      var key = OrderKey()
-      IndexInput.appendKey(row, at: column + 2 * slot, to: &key.bytes)
-      return key.bytes == [OrderKey.null] ? OrderKey() : key
+        IndexInput(row.key, summary.fields), count: state.documents,
+        sums: summary.slots.map { state.sums[$0].numbers }, extremes: extremes)
     }
   }
 }

@@ -50,7 +50,10 @@ struct GroupTable: ~Copyable {
 
   /// Adds a document, or each element of its unwound array.
   mutating func add(_ document: DocumentBytes) throws {
-    guard let unwind = groups.unwind else { return try add(DocumentInput(document, groups.inputs)) }
+    guard let unwind = groups.unwind else {
+      try add(DocumentInput(document, groups.inputs))
+      return
+    }
     found.read(unwind, in: document.body)
     for element in found.offsets {
       try add(DocumentInput(document, groups.inputs, element: element))
@@ -87,17 +90,28 @@ struct GroupTable: ~Copyable {
     withUnsafeBytes(of: presence.bigEndian) { key.bytes.append(contentsOf: $0) }
   }
 
-  mutating func add(_ input: some GroupInput) throws {
+  /// - Returns: Whether it was added to a group; otherwise it is kept for the end.
+  @discardableResult
+  mutating func add(_ input: some GroupInput) throws -> Bool {
     writeKey(input)
     if let group = try group() {
+      counts[group] += 1
       update(group, input)
+      return true
     } else {
       let length = key.bytes.count
       for number in groups.fields..<groups.inputs.count { input.appendKey(of: number, to: &key.bytes) }
       try others.add(key, number: Int64(length))
       hasOthers = true
+      return false
     }
   }
+
+  /// Adds the values of a document to the group to which something was added last, without counting it.
+  mutating func addToLast(_ input: some GroupInput) { update(last, input) }
+
+  /// Counts documents in the group to which something was added last.
+  mutating func countInLast(_ count: Int) { counts[last] += count }
 
   /// The group with the key; `nil` if it is new and memory is full. The first group is always made.
   private mutating func group() throws -> Int? {
@@ -129,7 +143,6 @@ struct GroupTable: ~Copyable {
   }
 
   private mutating func update(_ group: Int, _ input: some GroupInput) {
-    counts[group] += 1
     for slot in groups.sums.indices {
       guard let number = input.number(of: groups.sums[slot]) else { continue }
       sums[group * groups.sums.count + slot].add(number)
@@ -160,7 +173,7 @@ struct GroupTable: ~Copyable {
   mutating func finish() throws -> [JSONObject] {
     if groups.fields == 0, keys.isEmpty {
       // All documents are one group, also if there are none.
-      key = OrderKey([UInt8](repeating: 0xFF, count: Self.presence)[...])
+      key = OrderKey([UInt8](repeating: 0xFF, count: Self.presence))
       _ = insert()
     }
     try finishGroups()

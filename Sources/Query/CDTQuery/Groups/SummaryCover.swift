@@ -4,19 +4,16 @@ import CDTSQLite
 
 /// The groups of a summary that answer a query for groups.
 ///
-/// ```sql
-/// SELECT e.t0, e.v0, e.absent, e.documents, e.sums FROM query.groups_3 e WHERE 1 AND e.level = 1 ORDER BY e.t0, e.v0
-/// ```
-///
-/// The least and greatest value of a group is that of the first or last row of the index, for which SQLite seeks.
+/// The least and greatest value of a group is that of the first or last of its rows in the index, which are looked up.
 struct SummaryCover: Sendable {
-  /// The columns of the values of the fields.
   let fields: GroupCover
   /// The number of fields of the groups that are read.
   let level: Int
   /// The summed field of each sum.
   let slots: [Int]
-  private let entry: IndexCatalog.Entry
+  let entry: IndexCatalog.Entry
+  /// The statement that reads the groups.
+  let statement: CandidateStatement
   /// The number of fields that make the groups.
   private let grouped: Int
 
@@ -43,7 +40,9 @@ struct SummaryCover: Sendable {
     let least = used.max() ?? 0
     guard least <= grouped else { return nil }
     level = groups.extremes.isEmpty ? least : grouped
-    fields = GroupCover(fields: requested)
+    let layout = KeyLayout(definition, level: level)
+    fields = GroupCover(fields: requested, in: layout)
+    statement = .groups(of: entry, level: level, in: access.ranges, KeyFilter(access, layout))
   }
 
   /// The number of groups that are read, about.
@@ -53,41 +52,43 @@ struct SummaryCover: Sendable {
     return distinct.indices.contains(level - 1) ? distinct[level - 1] : entry.statistics?.rows ?? 1_000
   }
 
-  /// The statements' form. The columns are those of the fields, then the number of documents and the sums, then the tag and value of
-  /// each extreme.
-  func form(_ groups: ResolvedGroups, hidesDesignDocuments: Bool) -> CandidateStatement.Form {
-    let keys = fields.fields.compactMap(\.self).map { "e.t\($0), e.v\($0)" }
-    let extremes = groups.extremes.map {
-      Self.extreme(of: entry, isMaximum: $0.isMaximum, hidesDesignDocuments)
-    }
-    return .values(
-      (keys + ["e.absent", "e.documents", "e.sums"] + extremes).joined(separator: ", "),
-      condition: "\n   AND e.level = \(level)\(hidesDesignDocuments ? " AND NOT e.design" : "")",
-      table: IndexFile.groupsPrefix)
-  }
-
-  /// The columns of the least or greatest value of a group of all the fields: its tag and itself.
+  /// The least or greatest value of a group of all the fields; empty if there is none but null.
   static func extreme(
-    of entry: IndexCatalog.Entry, isMaximum: Bool, _ hidesDesignDocuments: Bool
-  ) -> String {
+    of entry: IndexCatalog.Entry, in group: JSONBytes, isMaximum: Bool, _ hidesDesignDocuments: Bool,
+    on connection: Connection
+  ) throws -> OrderKey {
     let grouped = entry.definition.groupedFields ?? 0
-    let isSame = (0..<grouped).map { "r.t\($0) = e.t\($0) AND r.v\($0) = e.v\($0) AND " }.joined()
-    let direction = isMaximum ? " DESC" : ""
-    let rest = """
-      FROM query.\(IndexFile.table(entry)) r
-              WHERE \(isSame)r.absent & \(SummaryTable.absenceMask(grouped)) = e.absent
-                AND r.t\(grouped) > \(IndexKey.Tag.nothing.rawValue)\(hidesDesignDocuments ? GroupCover.hidden("r.id") : "")
-              ORDER BY r.t\(grouped)\(direction), r.v\(grouped)\(direction) LIMIT 1
-      """
-    return "(SELECT r.t\(grouped) \(rest)), (SELECT r.v\(grouped) \(rest))"
+    let groups = KeyLayout(entry.definition, level: grouped)
+    let end = groups.startOfID(in: group)
+    let prefix = OrderKey(Array(group.slice(groups.start, end)))
+    let values = FieldAccess.range(lower: .firstBoolean, upper: nil).ranges(
+      after: prefix, isDescending: false)
+    let rows = Candidates([.rows(of: entry, in: values, isDescending: isMaximum)], on: connection)
+    defer { rows.end() }
+    let layout = KeyLayout(entry.definition)
+    while let row = try rows.next() {
+      if hidesDesignDocuments, row.isOfDesignDocument { continue }
+      let id = layout.startOfID(in: row.key)
+      let isSame = (0..<grouped).allSatisfy {
+        layout.absence(of: $0, in: row.key, idAt: id) == groups.absence(of: $0, in: group, idAt: end)
+      }
+      let start = prefix.bytes.count
+      if isSame { return OrderKey(Array(row.key.slice(start, OrderKey.end(in: row.key, at: start)))) }
+    }
+    return OrderKey()
   }
-
-  var documentsColumn: Int { fields.absenceColumn + 1 }
 
   /// The state of a group in a row of the statement.
-  func state(_ row: Statement) throws(IndexDamage) -> SummaryState {
-    try SummaryState(
-      documents: row.int64(documentsColumn), row.unsafeBytes(documentsColumn + 1),
-      values: entry.definition.fields.count - grouped)
+  func state(_ row: CandidateRow) throws(IndexDamage) -> SummaryState {
+    try row.state(values: entry.definition.fields.count - grouped)
+  }
+}
+
+extension CandidateRow {
+  /// The state of a group of a summary.
+  ///
+  /// - Parameter values: The number of summed fields.
+  func state(values: Int) throws(IndexDamage) -> SummaryState {
+    try SummaryState(documents: statement.int64(0), statement.unsafeBytes(2), values: values)
   }
 }

@@ -1,6 +1,5 @@
 import CDTDatastore
 package import CDTJSON
-import CDTSQLite
 
 /// Reads the rows and the groups of a view in a transaction.
 package struct ViewReader {
@@ -24,46 +23,35 @@ package struct ViewReader {
   }
 
   private var fields: Int { view.fields }
-  private var groupsTable: String { "query.\(IndexFile.groups(entry.number)) e" }
 
   /// The number of rows, and of those before a range.
   package func counts(before query: ViewQuery) throws -> (all: Int, before: Int) {
-    (try count(ViewQuery.Condition()), try count(query.conditionBefore(fields: fields)))
+    (try count(.all), try count(query.rangeBefore(fields: fields)))
   }
 
-  private func count(_ condition: ViewQuery.Condition) throws -> Int {
-    var count: Int64 = 0
-    let level = condition.sql.isEmpty ? 0 : fields
-    let sql = """
-      SELECT coalesce(sum(e.documents), 0) FROM \(groupsTable)
-       WHERE e.level = \(level) AND NOT e.design\(condition.sql)
-      """
-    try forEach(sql, condition) {
-      count = $0.int64(0)
+  private func count(_ range: KeyRange) throws -> Int {
+    var count = 0
+    try forEach(groups(of: range == .all ? 0 : fields, in: range)) { row in
+      count += Int(row.number)
       return true
     }
-    return Int(count)
+    return count
+  }
+
+  private func groups(of level: Int, in range: KeyRange, isDescending: Bool? = nil) -> CandidateStatement {
+    .groups(of: entry, level: level, in: [range], isDescending: isDescending)
   }
 
   /// Calls `body` with each row in the order of the keys, then of the ids, until it returns `false`.
   package func forEachRow(
     in query: ViewQuery, _ body: (_ id: String, _ key: JSONValue, _ value: JSONValue) throws -> Bool
   ) throws {
-    let condition = query.condition(fields: fields)
-    let columns = entry.definition.fields.indices.map { "e.t\($0), e.v\($0), " }.joined()
-    let hidden = GroupCover.hidden("e.id")
-    let order = Self.order((0..<fields).flatMap { ["e.t\($0)", "e.v\($0)"] } + ["e.id"], query)
-    let sql = """
-      SELECT \(columns)e.id FROM query.\(IndexFile.table(entry)) e WHERE 1\(hidden)\(condition.sql)\(order)
-      """
-    try forEach(sql, condition) { row in
-      let values = entry.definition.fields.indices.map { field in
-        var bytes: [UInt8] = []
-        IndexInput.appendKey(row, at: 2 * field, to: &bytes)
-        return Self.value(bytes)
-      }
-      return try body(
-        row.text(2 * values.count), key(Array(values.prefix(fields))), values.dropFirst(fields).last ?? .null)
+    let layout = KeyLayout(entry.definition)
+    let range = query.range(fields: fields)
+    try forEach(.rows(of: entry, in: [range], isDescending: query.isDescending)) { row in
+      if row.isOfDesignDocument { return true }
+      let values = layout.values(ofFirst: layout.fields, in: row.key).map(Self.value)
+      return try body(row.id, key(Array(values.prefix(fields))), values.dropFirst(fields).last ?? .null)
     }
   }
 
@@ -75,25 +63,14 @@ package struct ViewReader {
     of level: Int, in query: ViewQuery, _ body: (_ key: JSONValue, _ value: JSONValue) throws -> Bool
   ) throws {
     let level = min(level, fields)
-    let condition = query.condition(fields: fields)
+    let range = query.range(fields: fields)
     // Only those of all fields tell whether a key is in a range, and have the least and greatest value.
-    let stored = condition.sql.isEmpty && view.reduce != .statistics ? level : fields
-    var extremes = ""
-    if view.reduce == .statistics {
-      for isMaximum in [false, true] {
-        extremes += ", " + SummaryCover.extreme(of: entry, isMaximum: isMaximum, true)
-      }
-    }
-    let columns = (0..<level).flatMap { ["e.t\($0)", "e.v\($0)"] }
-    let sql = """
-      SELECT \((columns + ["e.documents", "e.sums"]).joined(separator: ", "))\(extremes) FROM \(groupsTable)
-       WHERE e.level = \(stored) AND NOT e.design\(condition.sql)\
-      \(Self.order((0..<stored).flatMap { ["e.t\($0)", "e.v\($0)"] }, query))
-      """
+    let stored = range == .all && view.reduce != .statistics ? level : fields
     var open: Group?
     var shouldContinue = true
-    try forEach(sql, condition) { row in
-      let next = try Group(row, level: level, entry, hasExtremes: view.reduce == .statistics)
+    try forEach(groups(of: stored, in: range, isDescending: query.isDescending)) { row in
+      if SummaryTable.isOfDesignDocuments(row.key) { return true }
+      let next = try group(row, level: level, stored: stored)
       guard let known = open, known.key == next.key else {
         if let open { shouldContinue = try body(key(open), value(of: open)) }
         open = next
@@ -105,22 +82,13 @@ package struct ViewReader {
     if shouldContinue, let open { _ = try body(key(open), value(of: open)) }
   }
 
-  private static func order(_ columns: [String], _ query: ViewQuery) -> String {
-    guard !columns.isEmpty else { return "" }
-    let direction = query.isDescending ? " DESC" : ""
-    return " ORDER BY " + columns.map { $0 + direction }.joined(separator: ", ")
-  }
-
-  private func forEach(
-    _ sql: String, _ condition: ViewQuery.Condition, _ body: (Statement) throws -> Bool
-  ) throws {
+  private func forEach(_ statement: CandidateStatement, _ body: (CandidateRow) throws -> Bool) throws {
     let check = stop.watch(engine.transaction)
     defer { check.map(engine.transaction.removeProgressCheck) }
     try engine.mapping(stop) {
-      let statement = try engine.transaction.connection().statement(sql)
-      defer { statement.clear() }
-      try condition.bind(to: statement)
-      while try statement.step(), try body(statement) { try stop.check() }
+      let rows = Candidates([statement], on: try engine.transaction.connection())
+      defer { rows.end() }
+      while let row = try rows.next(), try body(row) { try stop.check() }
     }
   }
 
@@ -128,32 +96,31 @@ package struct ViewReader {
 
   /// A group that is made of one or more groups of the summary.
   private struct Group {
-    /// The ``OrderKey`` of each field.
-    let key: [[UInt8]]
-    private(set) var state: SummaryState
-    private(set) var least: OrderKey?
-    private(set) var greatest: OrderKey?
-
-    init(_ row: Statement, level: Int, _ entry: IndexCatalog.Entry, hasExtremes: Bool) throws {
-      func value(at column: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        IndexInput.appendKey(row, at: column, to: &bytes)
-        return bytes
-      }
-      key = (0..<level).map { value(at: 2 * $0) }
-      state = try SummaryState(
-        documents: row.int64(2 * level), row.unsafeBytes(2 * level + 1),
-        values: entry.definition.fields.count - (entry.definition.groupedFields ?? 0))
-      guard hasExtremes else { return }
-      least = OrderKey(value(at: 2 * level + 2)[...])
-      greatest = OrderKey(value(at: 2 * level + 4)[...])
-    }
+    let key: [OrderKey]
+    fileprivate(set) var state: SummaryState
+    fileprivate(set) var least: OrderKey?
+    fileprivate(set) var greatest: OrderKey?
 
     mutating func add(_ other: Group) {
       state.add(other.state)
       if let known = least, let next = other.least { least = min(known, next) }
       if let known = greatest, let next = other.greatest { greatest = max(known, next) }
     }
+  }
+
+  /// - Parameters:
+  ///   - level: The number of fields of the key.
+  ///   - stored: That of the group in the summary.
+  private func group(_ row: CandidateRow, level: Int, stored: Int) throws -> Group {
+    let values = KeyLayout(entry.definition, level: stored).values(ofFirst: level, in: row.key)
+    var group = Group(key: values, state: try row.state(values: entry.definition.fields.count - fields))
+    guard view.reduce == .statistics else { return group }
+    func extreme(_ isMaximum: Bool) throws -> OrderKey {
+      let connection = try engine.transaction.connection()
+      return try SummaryCover.extreme(of: entry, in: row.key, isMaximum: isMaximum, true, on: connection)
+    }
+    (group.least, group.greatest) = (try extreme(false), try extreme(true))
+    return group
   }
 
   private func key(_ values: [JSONValue]) -> JSONValue {
@@ -164,8 +131,8 @@ package struct ViewReader {
     group.key.isEmpty ? .null : key(group.key.map(Self.value))
   }
 
-  private static func value(_ key: [UInt8]) -> JSONValue {
-    key.withUnsafeBytes { bytes in
+  private static func value(_ key: OrderKey) -> JSONValue {
+    key.bytes.withUnsafeBytes { bytes in
       var offset = 0
       return OrderKey.value(in: JSONBytes(bytes), at: &offset)
     }
@@ -177,8 +144,8 @@ package struct ViewReader {
     guard sums.numbers.count == group.state.documents else { return Self.notNumbers(view.reduce) }
     guard view.reduce == .statistics else { return sums.numbers.total }
     return [
-      "sum": sums.numbers.total, "count": documents, "min": Self.value(group.least?.bytes ?? []),
-      "max": Self.value(group.greatest?.bytes ?? []), "sumsqr": sums.squares.total,
+      "sum": sums.numbers.total, "count": documents, "min": group.least.map(Self.value) ?? .null,
+      "max": group.greatest.map(Self.value) ?? .null, "sumsqr": sums.squares.total,
     ]
   }
 

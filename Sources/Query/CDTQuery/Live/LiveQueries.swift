@@ -313,9 +313,10 @@ package final class LiveQueries: KeptResults {
     defer { statement.reset() }
     try statement.bind(sequence, at: 1)
     var last: Int64?
-    while try statement.step() {
+    let rows = CandidateRows(statement)
+    while try rows.next() {
       try transaction.stop?.check()
-      let row = CandidateRow(statement)
+      let row = CandidateRow(rows)
       let expires = expiry.hasRules ? expiry.time(of: row.bytes) : nil
       let change = LiveChange(
         row: row, sequence: statement.int64(6),

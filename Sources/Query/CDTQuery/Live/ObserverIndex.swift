@@ -15,22 +15,28 @@ struct ObserverIndex {
     init(_ condition: FieldCondition) { (path, collation) = (condition.path, condition.access.collation) }
 
     /// The keys that a document has in an index of the field.
-    func keys(in document: DocumentBytes) -> [IndexKey] {
-      if let field = path.documentField { return [.string(Array(document.string(of: field)))] }
+    func keys(in document: DocumentBytes) -> [OrderKey] {
+      if let field = path.documentField { return [key(of: document.string(of: field))] }
       let offsets = FieldValues(of: path, in: document.body).offsets
-      return offsets.isEmpty ? [.nothing] : offsets.map { IndexKey(document.body, at: $0, by: collation) }
+      return offsets.isEmpty ? [.nothing] : offsets.map { OrderKey(document.body, at: $0, by: collation) }
+    }
+
+    private func key(of string: UnsafeRawBufferPointer) -> OrderKey {
+      var key = OrderKey()
+      key.append(string: string)
+      return key
     }
   }
 
   /// An entry of an observer in this index.
   private enum Place {
-    case points(Subject, [IndexKey])
-    case range(Subject, lower: IndexKey.Bound?, upper: IndexKey.Bound?)
+    case points(Subject, [OrderKey])
+    case range(Subject, lower: OrderKey?, upper: OrderKey?)
   }
 
   /// The observers with a condition on one field.
   private struct Field {
-    var points: [IndexKey: [LiveObserver]] = [:]
+    var points: [OrderKey: [LiveObserver]] = [:]
     var ranges = ObserverRanges()
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
   }
@@ -105,7 +111,7 @@ struct ObserverIndex {
       case .range:
         // If the field has several values, each bound may hold for another one: see `forEachOverlap`.
         ranges[subject] =
-          ranges[subject].flatMap { $0.intersection(condition.access.access) } ?? condition.access.access
+          ranges[subject]?.intersection(condition.access.access) ?? condition.access.access
       }
     }
     for case (let subject, .range(let lower, let upper)) in ranges {
@@ -137,22 +143,20 @@ struct ObserverIndex {
 /// each root has the greatest upper bound of its part. New ranges are searched one by one until there are enough to sort
 /// again.
 struct ObserverRanges {
-  private typealias Bound = IndexKey.Bound
-
   private struct Range {
     /// `nil` where there is no bound.
-    let lower: IndexKey.Bound?
-    let upper: IndexKey.Bound?
+    let lower: OrderKey?
+    let upper: OrderKey?
     let observer: LiveObserver
 
-    func overlaps(_ least: IndexKey, _ greatest: IndexKey) -> Bool {
-      (lower?.isAtOrBelow(greatest) ?? true) && (upper?.isAtOrAbove(least) ?? true)
+    func overlaps(_ least: OrderKey, _ greatest: OrderKey) -> Bool {
+      lower.map { $0 <= greatest } ?? true && upper.map { least < $0 } ?? true
     }
   }
 
   private var sorted: [Range] = []
   /// The greatest upper bound of the part of which each range is the root.
-  private var greatest: [IndexKey.Bound?] = []
+  private var greatest: [OrderKey?] = []
   private var recent: [Range] = []
   /// The observers that are still listed in `sorted`, and are no longer to be found.
   private var removed: Set<ObjectIdentifier> = []
@@ -160,7 +164,7 @@ struct ObserverRanges {
   var count: Int { sorted.count + recent.count - removed.count }
   var isEmpty: Bool { count <= 0 }
 
-  mutating func insert(_ lower: IndexKey.Bound?, _ upper: IndexKey.Bound?, _ observer: LiveObserver) {
+  mutating func insert(_ lower: OrderKey?, _ upper: OrderKey?, _ observer: LiveObserver) {
     recent.append(Range(lower: lower, upper: upper, observer: observer))
     if recent.count > 32 + sorted.count / 16 { sort() }
   }
@@ -177,20 +181,20 @@ struct ObserverRanges {
   ///
   /// A document with the values 1 and 9 satisfies `{"$gt": 4, "$lt": 6}`: for each bound it has a value. So a document
   /// with several values is looked up by the least and the greatest of them.
-  func forEachOverlap(from least: IndexKey, to greatest: IndexKey, _ body: (LiveObserver) -> Void) {
+  func forEachOverlap(from least: OrderKey, to greatest: OrderKey, _ body: (LiveObserver) -> Void) {
     for range in recent where range.overlaps(least, greatest) { body(range.observer) }
     visit(0..<sorted.count, least, greatest, body)
   }
 
   private func visit(
-    _ part: Swift.Range<Int>, _ least: IndexKey, _ greatest: IndexKey, _ body: (LiveObserver) -> Void
+    _ part: Swift.Range<Int>, _ least: OrderKey, _ greatest: OrderKey, _ body: (LiveObserver) -> Void
   ) {
     guard !part.isEmpty else { return }
     let root = part.lowerBound + part.count / 2
-    guard self.greatest[root]?.isAtOrAbove(least) ?? true else { return }
+    guard self.greatest[root].map({ least < $0 }) ?? true else { return }
     visit(part.lowerBound..<root, least, greatest, body)
     let range = sorted[root]
-    guard range.lower?.isAtOrBelow(greatest) ?? true else { return }
+    guard range.lower.map({ $0 <= greatest }) ?? true else { return }
     if range.overlaps(least, greatest), removed.isEmpty || !removed.contains(ObjectIdentifier(range.observer))
     {
       body(range.observer)
@@ -204,7 +208,7 @@ struct ObserverRanges {
     (recent, removed) = ([], [])
     sorted.sort { left, right in
       guard let bound = right.lower else { return false }
-      return left.lower?.isLowerThan(bound, asLower: true) ?? true
+      return left.lower.map { $0 < bound } ?? true
     }
     greatest = sorted.map(\.upper)
     _ = raise(0..<sorted.count)
@@ -220,7 +224,7 @@ struct ObserverRanges {
         greatest[root] = nil
         continue
       }
-      if known.isLowerThan(bound, asLower: false) { greatest[root] = bound }
+      if known < bound { greatest[root] = bound }
     }
     return root
   }

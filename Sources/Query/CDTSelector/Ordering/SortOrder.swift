@@ -82,13 +82,6 @@ package struct SortOrder: Sendable, Hashable {
   /// Whether this is the order of the ids, descending.
   package var isByIDDescending: Bool { isByID && (fields.first?.isDescending == true) != isReversed }
 
-  /// Writes a document's sort key if the id alone determines the order.
-  package func write(id: UnsafeRawBufferPointer, to key: inout OrderKey) {
-    key.removeAll()
-    key.append(string: id)
-    if isByIDDescending { key.invert(from: 0) }
-  }
-
   /// The id in a sort key, if the id alone determines the order.
   package func id(in key: UnsafeRawBufferPointer) -> String {
     isByIDDescending ? key.map { ~$0 }.withUnsafeBytes(OrderKey.string) : OrderKey.string(in: key)

@@ -1,0 +1,77 @@
+import CDTJSON
+import CDTPlan
+import CDTSQLite
+
+/// The rows of a statement. Of rows with keys, those that a filter accepts; and where the keys do not have the order of the results,
+/// sorted by their ids among those with the same values.
+final class CandidateRows {
+  let statement: Statement
+  /// The layout of the keys; `nil` if the rows have ids.
+  let layout: KeyLayout?
+  private let filter: KeyFilter?
+  private var ties: TieOrder?
+  /// Whether the rows with the same values are complete.
+  private var areTiesComplete = false
+  /// Whether the current row of the statement comes after them.
+  private var isHeld = false
+  /// The number of the current row, and the ``OrderKey`` of its id, if it is no longer the statement's.
+  private(set) var kept: (number: Int64, id: OrderKey)?
+
+  /// - Parameter memory: The memory in bytes for rows with the same values.
+  init(_ statement: Statement, _ keys: CandidateStatement.Keys? = nil, memory: Int = 0) {
+    self.statement = statement
+    layout = keys?.layout
+    filter = keys?.filter
+    ties = keys.flatMap { TieOrder($0.order, $0.layout, memory: memory) }
+  }
+
+  /// Goes on to the next row.
+  ///
+  /// - Returns: Whether there is one.
+  func next() throws -> Bool {
+    if layout == nil { return try statement.step() }
+    if ties != nil { return try nextSorted() }
+    while try statement.step() {
+      if filter?.accepts(JSONBytes(statement.unsafeBytes(1))) ?? true { return true }
+    }
+    return false
+  }
+
+  /// Goes on to the next row whose key does not begin with some bytes. The rows must have the order of their keys.
+  ///
+  /// - Parameter body: Called with the key of each row before it.
+  /// - Returns: Whether there is one, and the number of rows before it.
+  func next(after prefix: OrderKey, _ body: (JSONBytes) -> Void) throws -> (isRow: Bool, passed: Int) {
+    guard let filter else {
+      return try statement.step(over: prefix.bytes, inColumn: 1) { body(JSONBytes($0)) }
+    }
+    var passed = 0
+    while try statement.step() {
+      let key = JSONBytes(statement.unsafeBytes(1))
+      guard filter.accepts(key) else { continue }
+      guard key.hasPrefix(prefix.bytes, at: 0) else { return (true, passed) }
+      passed += 1
+      body(key)
+    }
+    return (false, passed)
+  }
+
+  private func nextSorted() throws -> Bool {
+    while true {
+      if areTiesComplete {
+        kept = try ties?.takeNext()
+        if kept != nil { return true }
+        areTiesComplete = false
+        if !isHeld { return false }
+      }
+      guard try isHeld || statement.step() else {
+        areTiesComplete = true
+        continue
+      }
+      let key = JSONBytes(statement.unsafeBytes(1))
+      if !isHeld, let filter, !filter.accepts(key) { continue }
+      isHeld = try ties?.add(key, number: statement.int64(0)) == false
+      areTiesComplete = isHeld
+    }
+  }
+}
