@@ -7,10 +7,13 @@ import CDTSQLite
 struct CandidateRow {
   /// The columns of a candidate with its document.
   static let columns: StaticString =
-    "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
+    "d.number, d.id, d.text, d.stored_revision, d.attachments, coalesce(d.written, d.sequence)"
 
-  /// The first of them, which the text of a document needs.
-  static let textColumns: StaticString = "d.number, d.id, d.revision, d.body"
+  /// The first of them, which the conditions on a document and its order need.
+  static let partColumns: StaticString = "d.number, d.id, d.text, d.stored_revision"
+
+  /// The columns of a candidate of which only the text is needed.
+  static let textColumns: StaticString = "d.number, d.text"
 
   /// The columns of a candidate without its document, from the documents' table or an index.
   static let idColumns: StaticString = "d.number, d.id"
@@ -31,15 +34,21 @@ struct CandidateRow {
   /// - Parameter hasDocument: Whether the row has the columns of a document.
   func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
 
-  var isOfDesignDocument: Bool { DocumentID.isDesign(id) }
-
-  // MARK: With the document or its text
-
-  var bytes: DocumentBytes {
-    DocumentBytes(id: id, revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
+  /// - Parameter hasOnlyText: Whether the row has no id besides the text.
+  func isOfDesignDocument(hasOnlyText: Bool) -> Bool {
+    hasOnlyText ? StoredText.isOfDesignDocument(text) : DocumentID.isDesign(id)
   }
 
   // MARK: With the document
+
+  /// The JSON text with `_id` and `_rev`.
+  var text: UnsafeRawBufferPointer { statement.unsafeBytes(statement.columnCount == 2 ? 1 : 2) }
+
+  /// The parts of the document, of a row that has more than the text.
+  var bytes: DocumentBytes {
+    let parts = StoredText(text)
+    return DocumentBytes(id: id, revision: parts.revision ?? statement.unsafeBytes(3), body: parts.body)
+  }
 
   var hasAttachments: Bool { statement.int64(4) > 0 }
   /// The sequence of the revision.
@@ -47,10 +56,10 @@ struct CandidateRow {
 
   /// The document, whole.
   func document(in transaction: ReadTransaction) throws -> DocumentRevision {
-    let (id, body) = (bytes.id, bytes.body)
+    let bytes = bytes
     return DocumentRevision(
-      id: String(decoding: id, as: UTF8.self), revisionID: try revision,
-      content: DocumentBody(stored: body.slice(0, body.count)), isDeleted: false,
+      id: String(decoding: bytes.id, as: UTF8.self), revisionID: try RevisionID(stored: bytes.revision),
+      content: DocumentBody(stored: bytes.body.slice(0, bytes.body.count)), isDeleted: false,
       attachments: try attachments(in: transaction), sequence: sequence)
   }
 
@@ -58,11 +67,7 @@ struct CandidateRow {
   func attachments(in transaction: ReadTransaction) throws -> Attachments {
     guard hasAttachments else { return [] }
     return try Attachments(
-      document: number, revision: revision, on: transaction.connection(),
+      document: number, revision: RevisionID(stored: bytes.revision), on: transaction.connection(),
       files: transaction.store.attachmentFiles)
-  }
-
-  private var revision: RevisionID {
-    get throws { try RevisionID(stored: bytes.revision) }
   }
 }

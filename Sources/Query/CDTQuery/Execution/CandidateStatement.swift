@@ -7,7 +7,7 @@ import CDTSQLite
 /// An index on (name, age) with the conditions name = X and age ≥ Y:
 ///
 /// ```sql
-/// SELECT d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)
+/// SELECT d.number, d.id, d.text, d.stored_revision, d.attachments, coalesce(d.written, d.sequence)
 ///   FROM query.entries_1 e CROSS JOIN main.documents d ON d.number = e.document
 ///  WHERE e.v0 = ? AND e.t0 = ? AND e.v1 >= ? AND e.t1 = ?
 /// ```
@@ -20,6 +20,8 @@ struct CandidateStatement: Sendable {
     /// Documents.
     case documents
     /// The first columns of documents.
+    case parts
+    /// Numbers and texts.
     case texts
     /// Numbers and ids.
     case idsOnly
@@ -310,6 +312,7 @@ extension CandidateStatement.Form {
   fileprivate func columns(_ ids: StaticString = CandidateRow.idColumns) -> StaticString {
     switch self {
     case .documents: CandidateRow.columns
+    case .parts: CandidateRow.partColumns
     case .texts: CandidateRow.textColumns
     case .idsOnly, .values: ids
     case .count: "count(*)"
@@ -319,7 +322,7 @@ extension CandidateStatement.Form {
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
     switch self {
-    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
+    case .documents, .parts, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
     case .idsOnly, .count, .values: ""
     }
   }
