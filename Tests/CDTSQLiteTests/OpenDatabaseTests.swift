@@ -34,7 +34,7 @@ import Testing
     #expect(try locks(path) == before)
     #expect(try LogLoss.find(inLogOf: path) == nil)
     var rows = 0
-    let raw = try #require(try RawDatabase(path, versionWithChecksums: 1))
+    let raw = try #require(try RawDatabase(path, versionsWithChecksums: [1]))
     try raw.forEachRow { _ in rows += 1 }
     #expect(rows == 2)
     _ = consume raw

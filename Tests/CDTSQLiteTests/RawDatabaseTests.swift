@@ -14,7 +14,7 @@ import Testing
   /// The rows of the table `t`, and the number of bytes in all rows.
   private func rows(_ path: String) throws -> (count: Int, bytes: Int) {
     var (count, bytes) = (0, 0)
-    let database = try #require(try RawDatabase(path, versionWithChecksums: 1))
+    let database = try #require(try RawDatabase(path, versionsWithChecksums: [1]))
     try database.forEachRow { row in
       for value in row.values {
         guard case .blob(let blob) = value else { continue }

@@ -42,4 +42,4 @@ func copyFixture(_ name: String, to directory: String) throws {
   }
 }
 
-let fixtures = ["schema-v1", "schema-v2", "schema-v3", "schema-v4", "schema-v5"]
+let fixtures = ["schema-v1", "schema-v2", "schema-v3", "schema-v4", "schema-v5", "schema-v6"]

@@ -139,7 +139,8 @@ extension JSONBytes {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
     case UInt8(ascii: "\""): .string
     case UInt8(ascii: "["): .array
-    case UInt8(ascii: "{"): .object
+    // The members of a document's body follow those of its ids, see `StoredText`.
+    case UInt8(ascii: "{"), UInt8(ascii: ","): .object
     default: .invalid
     }
   }
@@ -283,7 +284,7 @@ extension JSONBytes {
     let start: Int
     if isFirst {
       isFirst = false
-      start = self[last] == opening ? skipSpace(last + 1) : count
+      start = self[last] == opening || opens(opening, at: last) ? skipSpace(last + 1) : count
       if self[start] == UInt8(ascii: "}") || self[start] == UInt8(ascii: "]") {
         last = count
         return nil
@@ -295,6 +296,12 @@ extension JSONBytes {
     }
     last = start
     return start < count ? start : nil
+  }
+
+  /// Whether an object's members begin after a comma, as those of a body in a document's text.
+  @inline(__always)
+  private func opens(_ opening: UInt8, at offset: Int) -> Bool {
+    opening == UInt8(ascii: "{") && self[offset] == UInt8(ascii: ",")
   }
 
   /// The value of the member with an escaped key, or `nil` if the value at an offset is not an object or has no such

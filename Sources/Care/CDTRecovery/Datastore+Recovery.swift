@@ -73,7 +73,8 @@ private final class StoreRecovery {
     guard status?.kind != .link else { throw DatastoreError(.link(path)) }
     let keys = try store.keys(ofDamagedStoreIn: directory)
     let database = try FileSystem.reading(path) {
-      try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
+      try RawDatabase(
+        path, versionsWithChecksums: DatabaseFile.versionsWithChecksums, cipher: keys?.documents)
     }
     guard let database else { throw DatastoreError(.notARegularFile(path)) }
     try FileOwner.check(path)
@@ -292,9 +293,9 @@ private final class StoreRecovery {
   private func content(of revision: RecoveredRows.Revision, id: String) throws -> Content? {
     guard let location = revision.body else { return revision.isDeleted ? Content(body: nil) : nil }
     let row = try FileSystem.reading(path) { try database.row(at: location) }
-    guard case .text(let text)? = row?.values.last,
-      let normal = try? text.withUnsafeBytes({ try JSONText.normalize($0) }), normal.end == text.count,
-      let body = text.withUnsafeBytes({ StoredBody($0) })
+    guard let body = row?.storedBody,
+      let normal = try? body.text.withUnsafeBytes({ try JSONText.normalize($0) }),
+      normal.end == body.text.count
     else {
       lose(.body, id, "a body is not a JSON object")
       return nil

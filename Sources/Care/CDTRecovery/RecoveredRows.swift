@@ -75,7 +75,7 @@ struct RecoveredRows {
       return
     }
     switch row.values.count {
-    case 10: addDocument(row)
+    case 10, 11: addDocument(row)
     case 9: addRevision(row)
     case 7: addAttachment(row)
     case 2: addEntry(row)
@@ -86,9 +86,9 @@ struct RecoveredRows {
   /// Adds a row of a damaged page. Call it when all other rows were added.
   mutating func addUnverified(_ row: RawRow) {
     switch row.values.count {
-    case 10:
+    case 10, 11:
       // Another document's number would give it this content.
-      guard let number = row.rowID, let id = row.values[2].string, let revision = row.values[3].revision,
+      guard let number = row.rowID, let id = row.values[2].string, let revision = row.winner,
         documents[number]?.id ?? id == id, documents[number]?.revisions[revision]?.body == nil
       else { return }
       addDocument(row)
@@ -103,18 +103,19 @@ struct RecoveredRows {
     }
   }
 
+  /// `number, sequence, id, stored_revision, parent, written, leaves, deleted, attachments, head, text`, or, up to version 6,
   /// `number, sequence, id, revision, parent, written, leaves, deleted, attachments, body`
   private mutating func addDocument(_ row: RawRow) {
     let values = row.values
     guard let number = row.rowID, let sequence = values[1].integer, let id = values[2].string,
-      let revision = values[3].revision
+      let revision = row.winner
     else { return }
     documents[number, default: Document()].id = id
     add(
       Revision(
         parent: values[4].revision, isDeleted: values[7].integer == 1, body: row.location,
         isVerified: row.isVerified), revision,
-      hasBody: values[9].isText, to: number, sequence)
+      hasBody: values.last?.isText == true, to: number, sequence)
   }
 
   /// `document, generation, revision, parent, sequence, leaf, deleted, attachments, body`

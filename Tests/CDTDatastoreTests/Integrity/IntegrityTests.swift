@@ -42,11 +42,19 @@ import Testing
       #"tree: document "a": the store is damaged: "0-x" is not a revision id; restore it from a backup, or save what can be read with "cdtquery recover""#
     ),
     Damage(
-      "UPDATE documents SET body = '{\"a\" : 1}'",
+      "UPDATE documents SET text = substr(text, 1, head) || ',\"a\" : 1}'",
       #"body: document "a": the body of 3-c differs from what was saved"#),
     Damage(
       "UPDATE revisions SET body = '[' WHERE leaf",
       #"body: document "a": the body of 2-b differs from what was saved"#),
+    Damage(
+      "UPDATE documents SET text = replace(text, '\"a\"', '\"b\"')",
+      #"body: document "a": the text differs from what was saved"#),
+    Damage(
+      "UPDATE documents SET head = head + 1", #"body: document "a": the text differs from what was saved"#),
+    Damage(
+      "UPDATE documents SET stored_revision = revision",
+      #"body: document "a": the text differs from what was saved"#),
     Damage("UPDATE revisions SET document = 99 WHERE leaf", "tree: 1 revisions belong to no document"),
     Damage(
       "UPDATE documents SET attachments = 2", #"tree: document "a": 3-c has 1 attachments and should have 2"#),

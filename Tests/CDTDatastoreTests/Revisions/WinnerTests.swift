@@ -164,7 +164,7 @@ import Testing
         try connection.execute(
           """
           DELETE FROM meta WHERE key = 'winners';
-          UPDATE documents SET revision = '1-zz', body = '{"by":"1-zz"}';
+          UPDATE documents SET text = '{"_id":"a","_rev":"1-zz","by":"1-zz"}', head = 24;
           UPDATE revisions SET revision = '1-\(Self.digest)', body = '{"by":"1-\(Self.digest)"}';
           """)
       }

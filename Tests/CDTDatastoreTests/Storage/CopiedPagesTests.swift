@@ -184,7 +184,7 @@ import Testing
       }
       // A letter of one document changes.
       var data = try Data(contentsOf: URL(filePath: file))
-      let place = try #require(data.firstRange(of: Data(#"theirs1-def{"by":"them"}"#.utf8)))
+      let place = try #require(data.firstRange(of: Data(#""_rev":"1-def","by":"them"}"#.utf8)))
       data[place.upperBound - 3] ^= 1
       try data.write(to: URL(filePath: file))
       try withTemporaryDatastore { saved in

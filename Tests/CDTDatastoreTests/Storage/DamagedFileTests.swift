@@ -42,7 +42,7 @@ import Testing
       #expect(error?.code == .newerFormat)
       #expect(
         error?.message
-          == "\(file) has format 99, but this version supports formats up to 6; use the version that wrote it "
+          == "\(file) has format 99, but this version supports formats up to 8; use the version that wrote it "
           + "or a later one")
       #expect(bytes(file) == before)
       #expect(bytes("\(file)-wal") == log)
@@ -119,7 +119,7 @@ import Testing
   func `a body that is no object is an error, not another body`(_ body: String) throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) { connection in
-        let statement = try connection.statement("UPDATE documents SET body = ?1")
+        let statement = try connection.statement("UPDATE documents SET text = ?1")
         try statement.bind(body, at: 1)
         try statement.run()
       }
@@ -137,10 +137,11 @@ import Testing
   @Test func `nesting without end in a stored body does not exhaust the stack`() throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) { connection in
-        let statement = try connection.statement("UPDATE documents SET body = ?1")
+        let statement = try connection.statement("UPDATE documents SET text = ?1")
         let depth = 20_000
         try statement.bind(
-          #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}", at: 1
+          #"{"_id":"doc0","_rev":"1-a","a":"# + String(repeating: "[", count: depth)
+            + String(repeating: "]", count: depth) + "}", at: 1
         )
         try statement.run()
       }
@@ -152,7 +153,9 @@ import Testing
 
   @Test func `a revision's id that is none is corrupt`() throws {
     try withClosedStore { directory, _ in
-      try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE documents SET revision = '0-x'") }
+      try withDatabase(of: "store", in: directory) {
+        try $0.execute("UPDATE documents SET text = replace(text, revision, '0-x')")
+      }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       for use: (Datastore) throws -> Any in [
         { try $0.document(withID: "doc0") }, { try $0.read { try $0.allDocuments() } }, { try $0.changes() },
@@ -171,7 +174,7 @@ import Testing
   @Test func `the highest generation has no child`() throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) {
-        try $0.execute("UPDATE documents SET revision = '9223372036854775807-a'")
+        try $0.execute("UPDATE documents SET text = replace(text, revision, '9223372036854775807-a')")
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       let error = datastoreError { try store.datastore().deleteDocument(withID: "doc0") }

@@ -101,6 +101,9 @@ extension Operation {
     Operation("upgrade version 4", opens: true, fixture: "schema-v4") {
       "\(try $0.open().read { try $0.documentCount() })"
     },
+    Operation("upgrade version 6", opens: true, fixture: "schema-v6") {
+      "\(try $0.open().read { try $0.documentCount() })"
+    },
     Operation("upgrade version 5", opens: true, fixture: "schema-v5") { use in
       let store = try use.open()
       try store.compact()

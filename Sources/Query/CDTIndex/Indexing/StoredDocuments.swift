@@ -1,10 +1,11 @@
+import CDTDatastore
 import CDTJSON
 import CDTSQLite
 
 /// Reads stored documents, one after another.
 ///
 /// ```sql
-/// SELECT number, id, revision, deleted, body, sequence FROM documents WHERE sequence > ?1 ORDER BY sequence
+/// SELECT number, id, text, deleted, stored_revision, sequence FROM documents WHERE sequence > ?1 ORDER BY sequence
 /// ```
 ///
 /// Call ``reset()`` when done. The values are valid until the next call.
@@ -19,7 +20,7 @@ struct StoredDocuments {
     _ condition: String, _ parameters: Int64..., in schema: String = "main", on connection: Connection
   ) throws(SQLiteError) {
     statement = try connection.statement(
-      "SELECT number, id, revision, deleted, body, sequence FROM \(schema).documents \(condition)")
+      "SELECT number, id, text, deleted, stored_revision, sequence FROM \(schema).documents \(condition)")
     for (index, parameter) in parameters.enumerated() { try statement.bind(parameter, at: index + 1) }
   }
 
@@ -39,8 +40,9 @@ struct StoredDocuments {
   /// The document; `nil` if it is deleted.
   var document: DocumentBytes? {
     guard statement.int64(3) == 0 else { return nil }
+    let parts = StoredText(statement.unsafeBytes(2))
     return DocumentBytes(
-      id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(4))
+      id: statement.unsafeBytes(1), revision: parts.revision ?? statement.unsafeBytes(4), body: parts.body)
   }
   var sequence: Int64 { statement.int64(5) }
 }

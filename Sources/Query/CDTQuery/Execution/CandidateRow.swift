@@ -7,10 +7,13 @@ import CDTSQLite
 struct CandidateRow {
   /// The columns of a candidate with its document.
   static let columns: String =
-    "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
+    "d.number, d.id, d.text, d.stored_revision, d.attachments, coalesce(d.written, d.sequence)"
 
-  /// The first of them, which the text of a document needs.
-  static let textColumns: String = "d.number, d.id, d.revision, d.body"
+  /// The first of them, which the conditions on a document and its order need.
+  static let partColumns: String = "d.number, d.id, d.text, d.stored_revision"
+
+  /// The columns of a candidate of which only the text is needed.
+  static let textColumns: String = "d.number, d.text"
 
   /// The columns of a candidate without its document, from the documents' table or an index.
   static let idColumns: String = "d.number, d.id"
@@ -48,22 +51,29 @@ struct CandidateRow {
   /// - Parameter hasDocument: Whether the row has the columns of a document.
   func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
 
-  var isOfDesignDocument: Bool {
-    guard let layout = rows.layout else { return DocumentID.isDesign(statement.unsafeBytes(1)) }
+  /// - Parameter hasOnlyText: Whether the row has no id besides the text.
+  func isOfDesignDocument(hasOnlyText: Bool = false) -> Bool {
+    guard let layout = rows.layout else {
+      return hasOnlyText
+        ? StoredText.isOfDesignDocument(text) : DocumentID.isDesign(statement.unsafeBytes(1))
+    }
     if let kept = rows.kept {
       return kept.id.bytes.withUnsafeBytes { layout.isOfDesignDocument(JSONBytes($0), idAt: 0) }
     }
     return layout.isOfDesignDocument(key, idAt: layout.startOfID(in: key))
   }
 
-  // MARK: With the document or its text
-
-  var bytes: DocumentBytes {
-    DocumentBytes(
-      id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
-  }
-
   // MARK: With the document
+
+  /// The JSON text with `_id` and `_rev`.
+  var text: UnsafeRawBufferPointer { statement.unsafeBytes(statement.columnCount == 2 ? 1 : 2) }
+
+  /// The parts of the document, of a row that has more than the text.
+  var bytes: DocumentBytes {
+    let parts = StoredText(text)
+    return DocumentBytes(
+      id: statement.unsafeBytes(1), revision: parts.revision ?? statement.unsafeBytes(3), body: parts.body)
+  }
 
   var hasAttachments: Bool { statement.int64(4) > 0 }
   /// The sequence of the revision.
@@ -71,10 +81,10 @@ struct CandidateRow {
 
   /// The document, whole.
   func document(in transaction: ReadTransaction) throws -> DocumentRevision {
-    let body = bytes.body
+    let bytes = bytes
     return DocumentRevision(
-      id: id, revisionID: try revision,
-      content: DocumentBody(stored: body.slice(0, body.count)), isDeleted: false,
+      id: id, revisionID: try RevisionID(stored: bytes.revision),
+      content: DocumentBody(stored: bytes.body.slice(0, bytes.body.count)), isDeleted: false,
       attachments: try attachments(in: transaction), sequence: sequence)
   }
 
@@ -82,11 +92,7 @@ struct CandidateRow {
   func attachments(in transaction: ReadTransaction) throws -> Attachments {
     guard hasAttachments else { return [] }
     return try Attachments(
-      document: number, revision: revision, on: transaction.connection(),
+      document: number, revision: RevisionID(stored: bytes.revision), on: transaction.connection(),
       files: transaction.store.attachmentFiles)
-  }
-
-  private var revision: RevisionID {
-    get throws { try RevisionID(stored: bytes.revision) }
   }
 }

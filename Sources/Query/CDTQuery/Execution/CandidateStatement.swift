@@ -7,7 +7,7 @@ import CDTSQLite
 /// An index:
 ///
 /// ```sql
-/// SELECT d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)
+/// SELECT d.number, d.id, d.text, d.stored_revision, d.attachments, coalesce(d.written, d.sequence)
 ///   FROM query.entries_1 e CROSS JOIN main.documents d ON d.number = e.document
 ///  WHERE e.key >= ? AND e.key < ?
 ///  ORDER BY e.key
@@ -20,6 +20,8 @@ struct CandidateStatement: Sendable {
     /// Documents.
     case documents
     /// The first columns of documents.
+    case parts
+    /// Numbers and texts.
     case texts
     /// Numbers with ids or keys.
     case idsOnly
@@ -251,6 +253,7 @@ extension CandidateStatement.Form {
   fileprivate var ofIndex: (String, String) {
     switch self {
     case .documents: Self.documentsOfIndex
+    case .parts: Self.partsOfIndex
     case .texts: Self.textsOfIndex
     case .idsOnly: Self.keysOfIndex
     case .count: Self.countOfIndex
@@ -258,6 +261,7 @@ extension CandidateStatement.Form {
   }
 
   private static let documentsOfIndex = Self.documents.makeOfIndex()
+  private static let partsOfIndex = Self.parts.makeOfIndex()
   private static let textsOfIndex = Self.texts.makeOfIndex()
   private static let keysOfIndex = Self.idsOnly.makeOfIndex()
   private static let countOfIndex = Self.count.makeOfIndex()
@@ -273,6 +277,7 @@ extension CandidateStatement.Form {
   fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
     switch self {
     case .documents: CandidateRow.columns
+    case .parts: CandidateRow.partColumns
     case .texts: CandidateRow.textColumns
     case .idsOnly: ids
     case .count: "count(*)"
@@ -282,7 +287,7 @@ extension CandidateStatement.Form {
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
     switch self {
-    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = " + number
+    case .documents, .parts, .texts: " CROSS JOIN main.documents d ON d.number = " + number
     case .idsOnly, .count: ""
     }
   }

@@ -54,7 +54,8 @@ extension QueryPlan {
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
     if idsOnly(output) { return .idsOnly }
-    return output == .groups || output == .texts && order != .score ? .texts : .documents
+    guard output == .groups || output == .texts, order != .score else { return .documents }
+    return output == .texts && isExact && order.isStreamed && !hasUnindexed ? .texts : .parts
   }
 
   /// Whether the rows of the index are filtered or sorted by their keys.

@@ -23,6 +23,8 @@ final class QueryRun {
   private let idsOnly: Bool
   private let isStreamed: Bool
   private let hidesDesignDocuments: Bool
+  /// Whether the source's rows have only the texts of documents.
+  private let readsTexts: Bool
   /// Whether a result is complete without its document.
   private let needsNoDocument: Bool
   private let isByScore: Bool
@@ -88,6 +90,7 @@ final class QueryRun {
     idsOnly = plan.idsOnly(output)
     isStreamed = plan.order.isStreamed
     hidesDesignDocuments = plan.hidesDesignDocuments
+    if case .texts = plan.form(output) { readsTexts = true } else { readsTexts = false }
     results = ResultPage(skip: plan.skip, limit: plan.limit)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     isByScore = plan.order == .score
@@ -246,7 +249,7 @@ final class QueryRun {
       let number = row.number
       let isUnindexed = candidates.isUnindexed
       if !isUnindexed, readsKeys { keysRead += 1 }
-      if hidesDesignDocuments, row.isOfDesignDocument { continue }
+      if hidesDesignDocuments, row.isOfDesignDocument(hasOnlyText: readsTexts && !isUnindexed) { continue }
       // A document in the overflow of another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
       if hidden.contains(number) { continue }

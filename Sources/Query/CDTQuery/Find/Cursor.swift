@@ -102,8 +102,8 @@ package final class Cursor {
     var failure: (any Error)?
     let (store, hasAttachments) = (store, attachmentsJSON != nil)
     try reading {
-      while let row = try nextRow(hasAttachments ? .documents : .texts) {
-        writeText(of: row.bytes, to: &buffer)
+      while let row = try nextRow(hasAttachments || !query.returnsDocuments ? .documents : .texts) {
+        if hasAttachments || !query.returnsDocuments { writeText(of: row, to: &buffer) }
         var attachments: (id: String, all: Attachments)?
         if hasAttachments, let whole = try run?.whole(row), whole.hasAttachments {
           attachments = (whole.id, try whole.attachments(in: transaction))
@@ -112,6 +112,8 @@ package final class Cursor {
           let shouldContinue =
             if let attachments, let attachmentsJSON {
               try Self.withAttachments(try attachmentsJSON(attachments.id, attachments.all), in: buffer, body)
+            } else if !hasAttachments, query.returnsDocuments {
+              try body(row.text)
             } else {
               try buffer.withBytes(body)
             }
@@ -150,11 +152,15 @@ package final class Cursor {
     }
   }
 
-  private func writeText(of document: DocumentBytes, to buffer: inout TextBuffer) {
-    let text = document.body.slice(0, document.body.count)
+  private func writeText(of row: CandidateRow, to buffer: inout TextBuffer) {
     guard !query.returnsDocuments else {
-      return StoredDocument.write(id: document.id, revision: document.revision, body: text, to: &buffer)
+      let text = row.text
+      return buffer.replace(upTo: text.count) { start in
+        if let base = text.baseAddress { start.copyMemory(from: base, byteCount: text.count) }
+        return start + text.count
+      }
     }
+    let document = row.bytes
     let projected = query.result(document.body.value(at: 0).objectValue ?? [:], of: document, plan.text)
     projected.utf8Text.withUnsafeBytes {
       StoredDocument.write(id: document.id, revision: document.revision, body: $0, to: &buffer)

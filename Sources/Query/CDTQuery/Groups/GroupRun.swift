@@ -58,7 +58,7 @@ struct GroupRun: ~Copyable {
       examined.keys += 1
       let key = row.key
       var isAdded = false
-      if !cover.isEmpty(key), !hidesDesignDocuments || !row.isOfDesignDocument {
+      if !cover.isEmpty(key), !hidesDesignDocuments || !row.isOfDesignDocument() {
         isAdded = try table.add(IndexInput(key, cover))
       }
       // In order, rows with the same first fields are of one group. Null and missing are two groups, which may alternate.

@@ -67,7 +67,7 @@ struct SummaryCover: Sendable {
     defer { rows.end() }
     let layout = KeyLayout(entry.definition)
     while let row = try rows.next() {
-      if hidesDesignDocuments, row.isOfDesignDocument { continue }
+      if hidesDesignDocuments, row.isOfDesignDocument() { continue }
       let id = layout.startOfID(in: row.key)
       let isSame = (0..<grouped).allSatisfy {
         layout.absence(of: $0, in: row.key, idAt: id) == groups.absence(of: $0, in: group, idAt: end)

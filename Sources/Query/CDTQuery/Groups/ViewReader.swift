@@ -49,7 +49,7 @@ package struct ViewReader {
     let layout = KeyLayout(entry.definition)
     let range = query.range(fields: fields)
     try forEach(.rows(of: entry, in: [range], isDescending: query.isDescending)) { row in
-      if row.isOfDesignDocument { return true }
+      if row.isOfDesignDocument() { return true }
       let values = layout.values(ofFirst: layout.fields, in: row.key).map(Self.value)
       return try body(row.id, key(Array(values.prefix(fields))), values.dropFirst(fields).last ?? .null)
     }

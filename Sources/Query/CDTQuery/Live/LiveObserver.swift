@@ -173,7 +173,7 @@ final class LiveObserver: Sendable {
   /// - Throws: ``QueryError`` if a pattern exceeds its limits.
   func row(for change: LiveChange, _ whole: () throws -> DocumentRevision) throws -> LiveRow? {
     guard let matcher, !change.isDeleted, try matcher.accepts(change.bytes) else { return nil }
-    if resolved.hidesDesignDocuments, change.row.isOfDesignDocument { return nil }
+    if resolved.hidesDesignDocuments, change.row.isOfDesignDocument() { return nil }
     var key = OrderKey()
     resolved.sort.write(change.bytes, to: &key)
     if let start, !(start < key) { return nil }

@@ -36,10 +36,15 @@ package final class StoredBody: Sendable {
 
   private let state: Mutex<State>
 
+  /// - Parameter text: The text of the body, also as it is in a ``StoredText``.
   /// - Returns: `nil` if the text is not an object. Stored text was validated, so checking its ends detects damage.
   package init?(_ text: UnsafeRawBufferPointer) {
-    guard text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") else { return nil }
-    state = Mutex(.text(Array(text)))
+    guard let first = text.first, first == UInt8(ascii: "{") || first == UInt8(ascii: ","),
+      text.last == UInt8(ascii: "}")
+    else { return nil }
+    var copy = Array(text)
+    copy[0] = UInt8(ascii: "{")
+    state = Mutex(.text(copy))
   }
 
   package var text: [UInt8] {

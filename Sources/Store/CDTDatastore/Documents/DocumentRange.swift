@@ -56,7 +56,8 @@ extension ReadTransaction {
     in range: DocumentRange, offset: Int = 0, limit: Int
   ) throws -> [DocumentEntry] {
     var entries: [DocumentEntry] = []
-    try forEachRow("id, revision, deleted", in: range, offset: offset, limit: limit) { row, _ in
+    try forEachRow("id, \(StoredText.revisionColumn), deleted", in: range, offset: offset, limit: limit) {
+      row, _ in
       entries.append(
         DocumentEntry(
           id: row.text(0), revisionID: try RevisionID(stored: row.unsafeBytes(1)),
@@ -73,7 +74,7 @@ extension ReadTransaction {
   ) throws {
     let files = store.attachmentFiles
     try forEachRow(DocumentRevision.columns, in: range, offset: offset, limit: limit) { row, connection in
-      try body(try DocumentRevision(row: row, on: connection, files: files))
+      try body(try DocumentRevision(winner: row, on: connection, files: files))
     }
   }
 

@@ -11,7 +11,7 @@ struct DocumentTable: Sendable {
 
   init(_ name: String) {
     self.name = name
-    textSQL = "SELECT body, revision, deleted FROM \(name) WHERE id = ?1"
+    textSQL = "SELECT text, deleted FROM \(name) WHERE id = ?1"
   }
 }
 
@@ -30,23 +30,14 @@ struct DocumentReading {
     return document
   }
 
-  /// The text of a winner, as ``StoredDocument`` writes it.
+  /// The text of a winner, see ``StoredText``.
   func documentText(withID id: String) throws -> [UInt8] {
     let statement = try connection.statement(table.textSQL)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError(.noSuchDocument(id)) }
-    guard statement.int64(2) == 0 else { throw DatastoreError(.documentDeleted(id)) }
-    var text = TextBuffer()
-    var id = id
-    id.withUTF8 { id in
-      statement.withBytes(0) { body in
-        statement.withBytes(1) { revision in
-          StoredDocument.write(id: UnsafeRawBufferPointer(id), revision: revision, body: body, to: &text)
-        }
-      }
-    }
-    return text.withBytes { Array($0) }
+    guard statement.int64(1) == 0 else { throw DatastoreError(.documentDeleted(id)) }
+    return statement.withBytes(0) { Array($0) }
   }
 
   func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
@@ -68,7 +59,7 @@ struct DocumentReading {
       statement.reset()
       try statement.bind(id, at: 1)
       if try statement.step() {
-        documents.append(try DocumentRevision(row: statement, on: connection, files: files))
+        documents.append(try DocumentRevision(winner: statement, on: connection, files: files))
       }
     }
     return documents
@@ -85,7 +76,7 @@ struct DocumentReading {
     try statement.bind(Int64(max(0, offset)), at: 2)
     var documents: [DocumentRevision] = []
     while try statement.step() {
-      documents.append(try DocumentRevision(row: statement, on: connection, files: files))
+      documents.append(try DocumentRevision(winner: statement, on: connection, files: files))
     }
     return documents
   }
@@ -142,7 +133,11 @@ struct DocumentReading {
     defer { statement.reset() }
     guard try statement.step() else { return (nil, nil) }
     let parent = statement.isNull(7) ? nil : try RevisionID(stored: statement.unsafeBytes(7))
-    return (try DocumentRevision(row: statement, on: connection, files: files), parent)
+    let found =
+      try revision == row.revision
+      ? DocumentRevision(winner: statement, on: connection, files: files)
+      : DocumentRevision(loser: statement, on: connection, files: files)
+    return (found, parent)
   }
 
   /// The leaves that are not deleted, newest first, with bodies.
@@ -170,9 +165,7 @@ struct DocumentReading {
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { return nil }
-    return try DocumentRevision.body(of: statement, column: 0, id: id).map {
-      LocalDocument(stored: $0.object)
-    }
+    return LocalDocument(stored: try DocumentRevision.body(statement.unsafeBytes(0), of: id).object)
   }
 
   func localDocumentIDs() throws -> [String] {
@@ -227,7 +220,8 @@ struct DocumentReading {
 
   private func changes(_ condition: String, _ parameters: [Int64]) throws -> [Change] {
     let statement = try connection.statement(
-      "SELECT sequence, id, revision, deleted, leaves FROM \(documents) WHERE \(condition)")
+      "SELECT sequence, id, \(StoredText.revisionColumn), deleted, leaves FROM \(documents) WHERE \(condition)"
+    )
     defer { statement.reset() }
     for (position, parameter) in parameters.enumerated() { try statement.bind(parameter, at: position + 1) }
     var changes: [Change] = []

@@ -26,16 +26,12 @@ struct DocumentWriting {
   func insert(id: String, _ new: NewRevision) throws {
     let statement = try connection.statement(
       """
-      INSERT INTO documents (number, sequence, id, revision, parent, leaves, deleted, attachments, body)
-      VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)
+      INSERT INTO documents
+        (number, sequence, parent, deleted, attachments, stored_revision, head, text, written, id, leaves)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1)
       """)
-    try statement.bind(new.sequence, at: 1)
-    try statement.bind(id, at: 2)
-    try statement.bind(new.id.description, at: 3)
-    if let parent = new.parent { try statement.bind(parent.description, at: 4) }
-    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
-    try statement.bind(Int64(new.attachments.count), at: 6)
-    try statement.bind(text: new.body, at: 7)
+    try bind(new, of: id, number: new.sequence, to: statement)
+    try statement.bind(id, at: 10)
     try statement.run()
     try AttachmentRow.insert(new.attachments, document: new.sequence, revision: new.id, on: connection)
   }
@@ -143,21 +139,30 @@ struct DocumentWriting {
     }
   }
 
-  private func replaceWinner(by new: NewRevision, of row: DocumentRow) throws {
+  /// - Parameter written: The sequence of the write that made it, if it is not the document's newest.
+  private func replaceWinner(by new: NewRevision, of row: DocumentRow, written: Int64? = nil) throws {
     let statement = try connection.statement(
       """
-      UPDATE documents SET sequence = ?2, revision = ?3, parent = ?4, written = NULL, deleted = ?5, attachments = ?6,
-             body = ?7
+      UPDATE documents SET sequence = ?2, parent = ?3, deleted = ?4, attachments = ?5, stored_revision = ?6, head = ?7,
+             text = ?8, written = ?9
        WHERE number = ?1
       """)
-    try statement.bind(row.number, at: 1)
-    try statement.bind(new.sequence, at: 2)
-    try statement.bind(new.id.description, at: 3)
-    if let parent = new.parent { try statement.bind(parent.description, at: 4) }
-    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
-    try statement.bind(Int64(new.attachments.count), at: 6)
-    try statement.bind(text: new.body, at: 7)
+    try bind(new, of: row.id, number: row.number, to: statement)
+    if let written { try statement.bind(written, at: 9) }
     try statement.run()
+  }
+
+  /// Binds the columns of a winner, from the number to the text.
+  private func bind(_ new: NewRevision, of id: String, number: Int64, to statement: Statement) throws {
+    let columns = StoredText.Columns(id: id, revision: new.id, body: new.body)
+    try statement.bind(number, at: 1)
+    try statement.bind(new.sequence, at: 2)
+    if let parent = new.parent { try statement.bind(parent.description, at: 3) }
+    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 4)
+    try statement.bind(Int64(new.attachments.count), at: 5)
+    if columns.hasStoredRevision { try statement.bind(new.id.description, at: 6) }
+    try statement.bind(columns.head, at: 7)
+    try statement.bind(text: columns.text, at: 8)
   }
 
   /// Keeps the winner but gives the document a new sequence, because another branch has changed.
@@ -185,17 +190,24 @@ struct DocumentWriting {
 
   /// Makes a losing leaf the winner.
   func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {
-    let move = try connection.statement(
+    let known = try connection.statement(
       """
-      UPDATE documents SET sequence = ?2, written = nullif(r.sequence, ?2), revision = r.revision, parent = r.parent,
-             deleted = r.deleted, attachments = r.attachments, body = coalesce(r.body, '{}')
-        FROM (SELECT * FROM revisions WHERE document = ?3 AND generation = ?4 AND revision = ?5) r
-       WHERE documents.number = ?1
+      SELECT sequence, parent, deleted, attachments, body FROM revisions
+       WHERE document = ?1 AND generation = ?2 AND revision = ?3
       """)
-    try move.bind(row.number, at: 1)
-    try move.bind(sequence, at: 2)
-    try bind(leaf, of: row, to: move, at: 3)
-    try move.run()
+    try bind(leaf, of: row, to: known, at: 1)
+    guard try known.step() else { return }
+    let written = known.int64(0)
+    var winner = NewRevision(
+      id: leaf, parent: known.isNull(1) ? nil : try RevisionID(stored: known.unsafeBytes(1)),
+      sequence: sequence,
+      isDeleted: known.int64(2) != 0)
+    if !known.isNull(4) { winner.body = known.withBytes(4) { Array($0) } }
+    if known.int64(3) > 0 {
+      winner.attachments = try AttachmentRow.find(document: row.number, revision: leaf, on: connection)
+    }
+    known.reset()
+    try replaceWinner(by: winner, of: row, written: written == sequence ? nil : written)
     let remove = try connection.statement(
       "DELETE FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
     try bind(leaf, of: row, to: remove, at: 1)

@@ -19,13 +19,16 @@ package final class NewDocuments {
   private struct Row {
     let start: Int
     let idEnd: Int
+    let revisionStart: Int
     let revisionEnd: Int
     let end: Int
+    /// Whether the id of the revision is also a column.
+    let hasStoredRevision: Bool
   }
 
   private static let insertion = RowInsertion(
-    "INSERT INTO documents (number, sequence, id, revision, leaves, deleted, attachments, body)",
-    row: "(?, ?, ?, ?, 1, 0, 0, ?)", tail: "ON CONFLICT (id) DO NOTHING")
+    "INSERT INTO documents (number, sequence, id, stored_revision, leaves, deleted, attachments, head, text)",
+    row: "(?, ?, ?, ?, 1, 0, 0, ?, ?)", tail: "ON CONFLICT (id) DO NOTHING")
 
   package init() {}
 
@@ -37,13 +40,23 @@ package final class NewDocuments {
     if DocumentID.isDesign(id) { haveDesignDocuments = true }
     let start = bytes.count
     var id = id
-    id.withUTF8 { bytes.append(contentsOf: $0) }
-    let idEnd = bytes.count
+    var isSpelled = true
+    id.withUTF8 { id in
+      bytes.append(contentsOf: id)
+      StoredText.appendStart(id: UnsafeRawBufferPointer(id), to: &bytes)
+      isSpelled = JSONString.isItsSpelling(UnsafeRawBufferPointer(id))
+    }
+    let idEnd = start + id.utf8.count
+    let revisionStart = bytes.count
     RevisionDigest.appendFirstRevision(canonicalBody: body.canonical, with: &hash, to: &bytes)
     let revisionEnd = bytes.count
-    bytes += body.text
+    StoredText.appendEnd(body: body.text, to: &bytes)
     largest = max(largest, bytes.count - start)
-    rows.append(Row(start: start, idEnd: idEnd, revisionEnd: revisionEnd, end: bytes.count))
+    rows.append(
+      Row(
+        start: start, idEnd: idEnd, revisionStart: revisionStart, revisionEnd: revisionEnd, end: bytes.count,
+        hasStoredRevision: StoredText.hasStoredRevision(
+          isSpelled: isSpelled, length: bytes.count - idEnd)))
   }
 
   /// Removes all documents but keeps the memory.
@@ -60,7 +73,10 @@ package final class NewDocuments {
   }
 
   package func body(at row: Int) -> BodyText {
-    BodyText(stored: Array(bytes[rows[row].revisionEnd..<rows[row].end]))
+    let text = bytes[rows[row].idEnd..<rows[row].end].withUnsafeBytes {
+      StoredBody(StoredText($0).body)?.text
+    }
+    return text.map { BodyText(stored: $0) } ?? .none
   }
 
   /// Inserts the documents with consecutive sequences after `lastSequence`.
@@ -77,8 +93,12 @@ package final class NewDocuments {
         try statement.bind(sequence, at: position)
         try statement.bind(sequence, at: position + 1)
         try statement.bind(textInPlace: text.slice(place.start, place.idEnd), at: position + 2)
-        try statement.bind(textInPlace: text.slice(place.idEnd, place.revisionEnd), at: position + 3)
-        try statement.bind(textInPlace: text.slice(place.revisionEnd, place.end), at: position + 4)
+        if place.hasStoredRevision {
+          let revision = text.slice(place.revisionStart, place.revisionEnd)
+          try statement.bind(textInPlace: revision, at: position + 3)
+        }
+        try statement.bind(Int64(place.revisionEnd + 1 - place.idEnd), at: position + 4)
+        try statement.bind(textInPlace: text.slice(place.idEnd, place.end), at: position + 5)
       }
     }
     let isWhole = inserted == count

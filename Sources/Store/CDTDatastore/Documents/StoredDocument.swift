@@ -54,3 +54,95 @@ package enum StoredDocument {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), at: &end)
   }
 }
+
+/// The text of a document in the table `documents`: `{"_id":"…","_rev":"…",` and then the body's members.
+package struct StoredText {
+  /// The id of the winner; `nil` if it is escaped in the text, and then it is in `stored_revision`, too.
+  package let revision: UnsafeRawBufferPointer?
+  /// The body, in which a comma takes the place of the opening brace, unless it is empty.
+  package let body: UnsafeRawBufferPointer
+
+  /// The column from which ``RevisionID/init(stored:)`` reads the winner's id: a long text is not read for it.
+  static let revisionColumn = "coalesce(stored_revision, text)"
+
+  private static let idStart = 8
+  /// The length of `,"_rev":"`.
+  private static let revisionName = 9
+  /// A longer text has the winner's id also in `stored_revision`, so that it can be read without the text.
+  private static let longest = 1_000
+
+  /// Finds the parts of a text; those of a damaged text are wrong, but within it.
+  package init(_ text: UnsafeRawBufferPointer) {
+    let bytes = JSONBytes(text)
+    let start = bytes.endOfString(at: Self.idStart - 1) + Self.revisionName
+    let special = bytes.nextQuoteOrBackslash(from: start)
+    let isEscaped = bytes[special] == UInt8(ascii: "\\")
+    revision = isEscaped ? nil : bytes.slice(start, special)
+    let end = isEscaped ? bytes.endOfString(at: start - 1) : special + 1
+    body =
+      end == bytes.count - 1 && bytes[end] == UInt8(ascii: "}")
+      ? Self.emptyBody : bytes.slice(end, bytes.count)
+  }
+
+  /// Whether a text is that of a design document.
+  package static func isOfDesignDocument(_ text: UnsafeRawBufferPointer) -> Bool {
+    text.count > idStart && DocumentID.isDesign(UnsafeRawBufferPointer(rebasing: text[idStart...]))
+  }
+
+  private static var emptyBody: UnsafeRawBufferPointer {
+    let text: StaticString = "{}"
+    return UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+  }
+
+  // MARK: Writing
+
+  /// Appends the text up to the winner's id.
+  static func appendStart(id: UnsafeRawBufferPointer, to text: inout [UInt8]) {
+    append("{\"_id\":\"", to: &text)
+    JSONString.appendSpelling(of: id, to: &text)
+    append("\",\"_rev\":\"", to: &text)
+  }
+
+  /// Appends what follows the winner's id.
+  static func appendEnd(body: [UInt8], to text: inout [UInt8]) {
+    let isEmpty = body == BodyText.none.text
+    append(isEmpty ? "\"}" : "\",", to: &text)
+    if !isEmpty { text.append(contentsOf: body.dropFirst()) }
+  }
+
+  private static func append(_ part: StaticString, to text: inout [UInt8]) {
+    part.withUTF8Buffer { text.append(contentsOf: $0) }
+  }
+
+  /// A text to be stored, and the other columns that depend on it.
+  struct Columns {
+    let text: [UInt8]
+    /// The number of bytes before the body's members.
+    let head: Int64
+    /// Whether the winner's id is also in `stored_revision`.
+    let hasStoredRevision: Bool
+
+    init(id: String, revision: RevisionID, body: [UInt8]) {
+      var (id, revision, text) = (id, revision.description, [UInt8]())
+      text.reserveCapacity(32 + id.utf8.count + revision.utf8.count + body.count)
+      var isSpelled = true
+      id.withUTF8 { id in
+        StoredText.appendStart(id: UnsafeRawBufferPointer(id), to: &text)
+        isSpelled = JSONString.isItsSpelling(UnsafeRawBufferPointer(id))
+      }
+      revision.withUTF8 { revision in
+        JSONString.appendSpelling(of: UnsafeRawBufferPointer(revision), to: &text)
+        isSpelled = isSpelled && JSONString.isItsSpelling(UnsafeRawBufferPointer(revision))
+      }
+      head = Int64(text.count + 1)
+      StoredText.appendEnd(body: body, to: &text)
+      hasStoredRevision = StoredText.hasStoredRevision(isSpelled: isSpelled, length: text.count)
+      self.text = text
+    }
+  }
+
+  /// - Parameters:
+  ///   - isSpelled: Whether neither id has escapes in the text.
+  ///   - length: The length of the text in bytes.
+  static func hasStoredRevision(isSpelled: Bool, length: Int) -> Bool { !isSpelled || length > longest }
+}

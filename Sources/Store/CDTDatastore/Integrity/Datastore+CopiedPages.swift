@@ -28,7 +28,7 @@ extension Datastore {
     var (all, right) = (0, 0)
     try FileSystem.reading(databasePath) {
       let database = try RawDatabase(
-        databasePath, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
+        databasePath, versionsWithChecksums: DatabaseFile.versionsWithChecksums, cipher: keys?.documents)
       try database?.forEachRow { row in
         guard pages.contains(row.location.page), let revision = StoredRevision(row) else { return }
         let attachments = try AttachmentRow.find(
@@ -71,18 +71,13 @@ private struct StoredRevision {
 
   init?(_ row: RawRow) {
     let values = row.values
-    let columns: (number: Int64?, revision: Int)
-    switch values.count {
-    case 10: columns = (row.rowID, 3)
-    case 9: columns = (values[0].integer, 2)
-    default: return nil
-    }
-    guard let number = columns.number, let id = values[columns.revision].revision,
-      case .text(let body)? = values.last
+    let isWinner = values.count > 9
+    guard values.count >= 9, let number = isWinner ? row.rowID : values[0].integer,
+      let id = isWinner ? row.winner : values[2].revision, let body = row.storedBody?.text
     else { return nil }
     (document, self.id, self.body) = (number, id, body)
-    parent = values[columns.revision + 1].revision
-    isDeleted = values[values.count == 10 ? 7 : 6].integer == 1
+    parent = values[isWinner ? 4 : 3].revision
+    isDeleted = values[isWinner ? 7 : 6].integer == 1
   }
 
   func isDigest(of attachments: [AttachmentRow]) -> Bool {
@@ -90,6 +85,24 @@ private struct StoredRevision {
       after: parent, isDeleted: isDeleted, attachments: attachments.map(\.key),
       canonicalBody: BodyText(stored: body).canonical)
     return computed == id
+  }
+}
+
+extension RawRow {
+  /// Whether it is a row of `documents` with a text, and not with a body, as up to version 6.
+  private var hasText: Bool { values.count == 11 }
+
+  /// The winner's id in a row of `documents`.
+  package var winner: RevisionID? {
+    if let stored = values[3].revision { return stored }
+    guard hasText, case .text(let text) = values[10] else { return nil }
+    return text.withUnsafeBytes { StoredText($0).revision.flatMap { RevisionID(utf8: $0) } }
+  }
+
+  /// The body in a row of `documents` or `revisions`.
+  package var storedBody: StoredBody? {
+    guard case .text(let text)? = values.last else { return nil }
+    return text.withUnsafeBytes { StoredBody(hasText ? StoredText($0).body : $0) }
   }
 }
 

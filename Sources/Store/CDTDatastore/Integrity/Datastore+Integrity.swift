@@ -82,7 +82,7 @@ extension Datastore {
   private func damagedPages() throws -> [Int64] {
     try FileSystem.reading(databasePath) {
       let database = try RawDatabase(
-        databasePath, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
+        databasePath, versionsWithChecksums: DatabaseFile.versionsWithChecksums, cipher: keys?.documents)
       guard let database else { return [] }
       try database.forEachRow { _ in }
       return (database.damagedPages + database.copiedPages).sorted()
@@ -96,6 +96,8 @@ extension Datastore {
     var done = 0
     let statement = try connection.statement("SELECT id FROM documents ORDER BY id")
     defer { statement.reset() }
+    // A file with copied pages is checked before it is upgraded.
+    let hasTexts = try connection.scalar("PRAGMA user_version") >= DatabaseFile.versionWithoutChecksums
     var findings: [IntegrityFinding] = []
     while try statement.step() {
       let id = statement.text(0)
@@ -109,6 +111,7 @@ extension Datastore {
         }
         findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
         findings += try bodyFindings(of: id, number: tree.number, connection)
+        if hasTexts { findings += try textFindings(of: id, tree.winner.id, connection) }
       } catch let error as DatastoreError where error.code == .corrupt {
         findings.append(IntegrityFinding(.tree, documentID: id, error.message))
       }
@@ -137,6 +140,26 @@ extension Datastore {
       }
     }
     return findings
+  }
+
+  /// The text and the columns that depend on it must be what a write of the body would make them.
+  private static func textFindings(
+    of id: String, _ winner: RevisionID, _ connection: Connection
+  ) throws -> [IntegrityFinding] {
+    let statement = try connection.statement(
+      "SELECT text, head, stored_revision FROM documents WHERE id = ?1")
+    defer { statement.reset() }
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { return [] }
+    let text = statement.unsafeBytes(0)
+    guard let body = StoredBody(StoredText(text).body) else { return [] }
+    let right = StoredText.Columns(id: id, revision: winner, body: body.text)
+    guard right.text.elementsEqual(text), right.head == statement.int64(1),
+      right.hasStoredRevision != statement.isNull(2)
+    else {
+      return [IntegrityFinding(.body, documentID: id, "the text differs from what was saved")]
+    }
+    return []
   }
 
   private static func isSound(_ row: Statement, column: Int) -> Bool {

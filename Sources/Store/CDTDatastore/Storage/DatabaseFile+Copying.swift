@@ -59,7 +59,10 @@ extension DatabaseFile {
     while done < total {
       try stop?.check()
       let statement = try connection.statement(
-        "INSERT INTO main.documents SELECT * FROM source.documents WHERE number > ?1 ORDER BY number LIMIT 1000"
+        """
+        INSERT INTO main.documents (\(documentColumns)) SELECT \(documentColumns) FROM source.documents
+         WHERE number > ?1 ORDER BY number LIMIT 1000
+        """
       )
       try statement.bind(last, at: 1)
       try statement.run()

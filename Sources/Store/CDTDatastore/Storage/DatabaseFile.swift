@@ -11,10 +11,13 @@ package enum DatabaseFile {
   static func path(in directory: String) -> String { "\(directory)/\(name)" }
 
   /// The version of the file, in `user_version`.
-  package static let version: Int64 = 6
+  package static let version: Int64 = 8
 
   /// The version of a file that has this schema, but no checksums in its pages. Compaction adds them.
-  package static let versionWithoutChecksums: Int64 = 5
+  package static let versionWithoutChecksums: Int64 = 7
+
+  /// The versions of files that have checksums.
+  package static let versionsWithChecksums: Set<Int64> = [6, version]
 
   /// The application id of a datastore, "CDTd".
   static let applicationID: Int64 = 0x4344_5464
@@ -42,8 +45,34 @@ package enum DatabaseFile {
     \(losingLeaves)
     """
 
+  /// The columns of `documents` that are stored.
+  static let documentColumns =
+    "number, sequence, id, stored_revision, parent, written, leaves, deleted, attachments, head, text"
+
   /// A row never moves, so that index entries can refer to it by its number, whatever happens to the document.
   private static let documents = """
+    CREATE TABLE documents (
+      number INTEGER PRIMARY KEY,
+      sequence INTEGER NOT NULL UNIQUE,
+      id TEXT NOT NULL UNIQUE,
+      stored_revision TEXT,
+      parent TEXT,
+      written INTEGER,
+      leaves INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      attachments INTEGER NOT NULL,
+      head INTEGER NOT NULL,
+      text TEXT NOT NULL,
+      revision TEXT AS (coalesce(stored_revision, CAST(substr(CAST(text AS BLOB), length(CAST(id AS BLOB)) + 19,
+        head - length(CAST(id AS BLOB)) - 19) AS TEXT))),
+      body TEXT AS ('{' || ltrim(CAST(substr(CAST(text AS BLOB), head + 1) AS TEXT), ','))
+    );
+    CREATE INDEX tombstones ON documents (number) WHERE deleted;
+    CREATE INDEX conflicts ON documents (number) WHERE leaves > 1;
+    """
+
+  /// The documents of version 4 to 6.
+  private static let documentsWithBodies = """
     CREATE TABLE documents (
       number INTEGER PRIMARY KEY,
       sequence INTEGER NOT NULL UNIQUE,
@@ -56,8 +85,6 @@ package enum DatabaseFile {
       attachments INTEGER NOT NULL,
       body TEXT NOT NULL
     );
-    CREATE INDEX tombstones ON documents (number) WHERE deleted;
-    CREATE INDEX conflicts ON documents (number) WHERE leaves > 1;
     """
 
   static let layout = """
@@ -88,7 +115,7 @@ package enum DatabaseFile {
     ) WITHOUT ROWID;
     """
 
-  /// The upgrade of each version to the next, from 1 up to ``versionWithoutChecksums``.
+  /// The upgrade of each version to the next, from 1 up to 5.
   private static let upgrades = [
     """
     CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
@@ -107,7 +134,7 @@ package enum DatabaseFile {
     DROP INDEX tombstones;
     DROP INDEX conflicts;
     ALTER TABLE documents RENAME TO earlier_documents;
-    \(documents)
+    \(documentsWithBodies)
     INSERT INTO documents
       SELECT number, sequence, id, revision, parent, written, leaves, deleted, attachments, body
         FROM earlier_documents ORDER BY number;
@@ -238,10 +265,44 @@ package enum DatabaseFile {
       let found = try connection.scalar("PRAGMA user_version")
       if found == 0 { return try createSchema(connection) }
       guard found < versionWithoutChecksums else { return }
-      for step in upgrades[Int(found - 1)...] { try connection.execute(step) }
+      for step in upgrades.dropFirst(Int(found - 1)) { try connection.execute(step) }
+      try writeTexts(connection)
       try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
     }
+    // In the transaction before, SQLite could read pages of its own that are not in the file yet, which looks like damage.
+    try connection.execute("DROP TABLE IF EXISTS earlier_documents")
     try PageChecksumUpgrade(connection).finish()
+  }
+
+  /// Copies the documents into a new table with texts instead of bodies.
+  private static func writeTexts(_ connection: Connection) throws {
+    try connection.execute(
+      """
+      DROP INDEX IF EXISTS tombstones;
+      DROP INDEX IF EXISTS conflicts;
+      ALTER TABLE documents RENAME TO earlier_documents;
+      \(documents)
+      """)
+    let earlier = try connection.statement(
+      """
+      SELECT number, id, revision, body FROM earlier_documents ORDER BY number
+      """)
+    while try earlier.step() {
+      let (id, revision) = (earlier.text(1), try RevisionID(stored: earlier.unsafeBytes(2)))
+      let columns = StoredText.Columns(
+        id: id, revision: revision, body: earlier.withBytes(3) { Array($0) })
+      let new = try connection.statement(
+        """
+        INSERT INTO documents (\(documentColumns))
+        SELECT number, sequence, id, iif(?2, revision, NULL), parent, written, leaves, deleted, attachments, ?3, ?4
+          FROM earlier_documents WHERE number = ?1
+        """)
+      try new.bind(earlier.int64(0), at: 1)
+      try new.bind(Int64(columns.hasStoredRevision ? 1 : 0), at: 2)
+      try new.bind(columns.head, at: 3)
+      try new.bind(text: columns.text, at: 4)
+      try new.run()
+    }
   }
 
   private static func createSchema(_ connection: Connection) throws {
@@ -268,7 +329,7 @@ package enum DatabaseFile {
     guard application == applicationID || (application == 0 && found == 0 && tables == 0) else {
       throw DatastoreError(.foreignFile(path))
     }
-    if found == version, try !connection.hasPageChecksums() {
+    if versionsWithChecksums.contains(found), try !connection.hasPageChecksums() {
       throw DatastoreError(.damaged(path, "its header has lost the reserved bytes of its pages"))
     }
     return found

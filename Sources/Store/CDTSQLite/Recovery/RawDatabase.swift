@@ -43,11 +43,11 @@ package final class RawDatabase {
   private static let maximumContinuations = 8
 
   /// - Parameters:
-  ///   - versionWithChecksums: The `user_version` from which on all files have checksums.
+  ///   - versionsWithChecksums: The `user_version` of files that have checksums.
   ///   - cipher: The keys of an encrypted database.
   /// - Returns: `nil` if it is not a regular file.
   /// - Throws: `SystemError`, ``SQLiteError``.
-  package init?(_ path: String, versionWithChecksums: UInt32, cipher: DatabaseCipher? = nil) throws {
+  package init?(_ path: String, versionsWithChecksums: Set<Int64>, cipher: DatabaseCipher? = nil) throws {
     guard try FileStatus(path).kind == .file else { return nil }
     file = try SystemFile(path)
     let seals = cipher.map { SealCodec($0, path: path, isWritable: false) }
@@ -57,7 +57,7 @@ package final class RawDatabase {
     // In a file that is only begun, the version is still in the log.
     let hasChecksums =
       seals != nil || !isHeader || Int(header[20]) == PageChecksum.length
-      || header.bigEndian(at: 60) >= versionWithChecksums
+      || versionsWithChecksums.contains(Int64(header.bigEndian(at: 60)))
     self.hasChecksums = hasChecksums
     let sizes = Self.pageSizes(header, isHeader: isHeader && seals == nil, hasChecksums: hasChecksums)
     let validSize =
