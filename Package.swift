@@ -78,7 +78,9 @@ let package = Package(
     library("Base", "CDTCZlib", "zlib", "zlib1g-dev"),
     .target(name: "CDTCPlatform", path: "Sources/Base/CDTCPlatform"),
     module("Base", "CDTPlatform", ["CDTCPlatform"]),
-    module("Base", "CDTDigest", [.target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))]),
+    module(
+      "Base", "CDTDigest",
+      ["CDTCPlatform", .target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))]),
     module("Base", "CDTGzip", ["CDTCZlib"]),
     module("Base", "CDTJSON", ["CDTPlatform"]),
 

@@ -14,7 +14,7 @@ library=$("$work/python/bin/python" -c 'import os, ziglang; print(os.path.join(o
 
 for target in aarch64-macos x86_64-linux-musl; do
   zig cc -target "$target" -Wall -Wextra -Werror -I Sources/Base/CDTCPlatform/include \
-    Sources/Base/CDTCPlatform/CDTCPlatform.c scripts/portability/main.c -o "$work/$target"
+    Sources/Base/CDTCPlatform/*.c scripts/portability/main.c -o "$work/$target"
   echo "CDTCPlatform: compiled and linked for $target"
 done
 [ "$(uname -m)" != x86_64 ] || "$work/x86_64-linux-musl"

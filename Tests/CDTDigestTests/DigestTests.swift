@@ -44,18 +44,22 @@ import Testing
     #expect(Digest.hash(bytes, function).count == function.byteCount)
   }
 
-  @Test(arguments: [Digest.Function.md5, .sha1, .sha256])
-  func `a digest that begins again knows nothing of what was before, and a copy goes on`(
-    function: Digest.Function
-  ) {
-    var digest = Digest(function)
-    digest.update([1, 2, 3])
-    let copy = digest
-    #expect(digest.withFinalBytesAndRestart { Array($0) } == Digest.hash([1, 2, 3], function))
-    digest.update([4, 5])
-    #expect(digest.withFinalBytesAndRestart { Array($0) } == Digest.hash([4, 5], function))
-    #expect(digest.finalize() == Digest.hash([], function))
-    #expect(copy.finalize() == Digest.hash([1, 2, 3], function))
+  @Test func `a batch has the digests of its messages, whatever their lengths`() {
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) }
+    var batch = DigestBatch()
+    #expect(batch.all().isEmpty)
+    // In the order of the second list, long messages run beside many short ones.
+    for lengths in [Array(0..<200), [200_000, 0, 1, 150_000] + (0..<50).map { $0 * 37 } + [64, 300_000, 3]] {
+      batch.removeAll()
+      var expected: [UInt8] = []
+      for length in lengths {
+        batch.append { $0 += bytes[..<length] }
+        expected += Digest.hash(bytes[..<length], .md5)
+      }
+      #expect(batch.all() == expected)
+      batch.append { _ in }
+      #expect(batch.all() == expected + Digest.hash([], .md5))
+    }
   }
 
   /// RFC 4231, test case 2.

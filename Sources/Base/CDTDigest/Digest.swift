@@ -42,20 +42,6 @@ package struct Digest: Sendable {
     withFinalBytes { Array($0) }
   }
 
-  /// Calls a closure with the digest of the bytes so far, and begins again with no bytes, in the same memory.
-  package mutating func withFinalBytesAndRestart<Result>(
-    _ body: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
-    #if canImport(CryptoKit)
-      defer { self = Digest(function) }
-      return try withFinalBytes(body)
-    #else
-      if !isKnownUniquelyReferenced(&context) { context = DigestContext(copying: context) }
-      defer { context.restart() }
-      return try context.withFinalBytes(body)
-    #endif
-  }
-
   /// The digest of bytes.
   package static func hash(_ bytes: some Collection<UInt8>, _ function: Function) -> [UInt8] {
     var digest = Digest(function)
@@ -71,14 +57,6 @@ package struct Digest: Sendable {
     }
 
     private var state: State
-
-    private var function: Function {
-      switch state {
-      case .md5: .md5
-      case .sha1: .sha1
-      case .sha256: .sha256
-      }
-    }
 
     /// Begins with no bytes.
     package init(_ function: Function) {

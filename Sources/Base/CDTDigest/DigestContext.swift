@@ -28,12 +28,7 @@
       Libcrypto.check(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
     }
 
-    /// Begins again with no bytes.
-    func restart() {
-      Libcrypto.check(EVP_DigestInit_ex2(context, nil, nil))
-    }
-
-    /// Calls a closure with the digest. Nothing can be added before a restart.
+    /// Calls a closure with the digest. Nothing can be added afterwards.
     func withFinalBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
       try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(EVP_MAX_MD_SIZE)) { buffer in
         var count: UInt32 = 0

@@ -1,3 +1,5 @@
+import CDTCPlatform
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Musl)
@@ -28,5 +30,22 @@ package enum Bytes {
       let found = memchr(base + start, Int32(byte), end - start)
     else { return nil }
     return UnsafeRawPointer(found) - base
+  }
+
+  /// Whether a buffer contains bytes.
+  ///
+  /// - Parameters:
+  ///   - first: The position of a byte that is rare in the buffer.
+  ///   - second: The position of another one.
+  @inline(__always)
+  package static func contain(
+    _ bytes: [UInt8], first: Int, second: Int, in buffer: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard bytes.indices.contains(first), bytes.indices.contains(second), let base = buffer.baseAddress else {
+      return false
+    }
+    let text = base.assumingMemoryBound(to: UInt8.self)
+    return cdt_contains(
+      text, Int64(buffer.count), bytes, Int64(bytes.count), Int64(first), Int64(second))
   }
 }

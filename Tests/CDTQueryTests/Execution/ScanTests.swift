@@ -69,4 +69,20 @@ import Testing
       #expect(try store.find([:]).map(\.id) == ids)
     }
   }
+
+  @Test(arguments: ["ab", "kk", "zebra", "a word of more than sixteen bytes"])
+  func `a word is found wherever it is in a text, and nothing that only begins like it`(word: String) throws {
+    let selector = try QuerySelector(["text": ["$regex": .string(word)]])
+    var wrong: [String] = []
+    for before in 0..<36 {
+      for after in 0..<18 {
+        let (head, tail) = (String(repeating: "a", count: before), String(repeating: "z", count: after))
+        for (middle, isFound) in [(word, true), ("\(word.dropLast())!", false)] {
+          let text = head + middle + tail
+          if try selector.matches(["text": .string(text)]) != isFound { wrong.append(text) }
+        }
+      }
+    }
+    #expect(wrong == [])
+  }
 }

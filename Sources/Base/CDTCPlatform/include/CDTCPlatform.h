@@ -91,4 +91,16 @@ int32_t cdt_launch(const char *program, const char *argument);
 /// From how many heaps threads allocate, where the C library has more than one.
 void cdt_limit_heaps(int32_t count);
 
+/// Whether a text contains some bytes. In C because it looks into every document of a scan.
+///
+/// It compares the bytes at two positions first, at sixteen places of the text at once.
+bool cdt_contains(
+    const uint8_t *text, int64_t count, const uint8_t *bytes, int64_t length, int64_t first, int64_t second);
+
+/// The MD5 digests of messages, eight at a time. In C because every imported document has one, also in programs that are built without
+/// optimization.
+///
+/// The messages follow one another, each with its padding (RFC 1321, 3.1 and 3.2), so that it ends at a multiple of 64 bytes.
+void cdt_md5(const uint8_t *messages, const int64_t *ends, int64_t count, uint8_t *digests);
+
 #endif

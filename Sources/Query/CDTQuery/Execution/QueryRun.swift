@@ -244,6 +244,7 @@ final class QueryRun {
 
   /// The next matching candidate, in the order of the candidates.
   private func nextMatch() throws -> Match? {
+    let candidates = candidates
     while let row = try candidates.next() {
       try stop.check()
       let number = row.number
@@ -254,17 +255,15 @@ final class QueryRun {
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
       if hidden.contains(number) { continue }
       if mayRepeat, seen?.insert(number) == false { continue }
-      var match = Match(number: number, row: row, hasDocument: isUnindexed || !idsOnly)
-      if match.hasDocument { documentsRead += 1 }
-      if !isUnindexed, isByScore { match.rank = row.rank(hasDocument: !idsOnly) }
-      if let matcher = isUnindexed ? whole : residual {
-        if !match.hasDocument {
-          match = Match(
-            number: number, row: try document(at: number), hasDocument: true, rank: match.rank)
-        }
-        guard try accepts(match.row, matcher) else { continue }
+      let hasDocument = isUnindexed || !idsOnly
+      if hasDocument { documentsRead += 1 }
+      let rank = !isUnindexed && isByScore ? row.rank(hasDocument: hasDocument) : nil
+      guard let matcher = isUnindexed ? whole : residual else {
+        return Match(number: number, row: row, hasDocument: hasDocument, rank: rank)
       }
-      return match
+      let read = hasDocument ? row : try document(at: number)
+      guard try accepts(read, matcher) else { continue }
+      return Match(number: number, row: read, hasDocument: true, rank: rank)
     }
     return nil
   }

@@ -6,8 +6,10 @@ public import CDTJSON
 /// tree is built, and the scan stops as soon as the clause is decided. Damaged text yields an arbitrary result, but
 /// never a read outside of it.
 ///
+/// It is a class, as other modules would copy the parts of a structure for each document.
+///
 /// See <doc:QueryingDocuments#The-three-laws>.
-package struct Matcher: Sendable {
+package final class Matcher: Sendable {
   private let condition: Condition
   private let names: MemberNames
   /// Bytes that every matching document contains.

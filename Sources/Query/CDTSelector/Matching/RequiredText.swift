@@ -7,8 +7,8 @@ import CDTPlatform
 /// must contain the escaped form.
 struct RequiredText: Sendable {
   private let bytes: [UInt8]
-  /// The position of the byte to search for first, a rare one.
-  private let anchor: Int
+  /// The positions of the two bytes to search for first, the rarest ones.
+  private let anchors: (Int, Int)
 
   /// The cost of a search is at most the product of both lengths.
   private static let maximumLength = 64
@@ -19,7 +19,8 @@ struct RequiredText: Sendable {
     guard let found = candidates.max(by: { $0.count < $1.count }), found.count > 1 else { return nil }
     let longest = Array(found.prefix(Self.maximumLength))
     bytes = longest
-    anchor = longest.indices.max { Self.rarity(longest[$0]) < Self.rarity(longest[$1]) } ?? 0
+    let rarest = longest.indices.sorted { Self.rarity(longest[$0]) > Self.rarity(longest[$1]) }
+    anchors = (rarest[0], rarest[1])
   }
 
   private static func spelling(of clause: Clause) -> [UInt8]? {
@@ -45,14 +46,6 @@ struct RequiredText: Sendable {
 
   /// Whether a document's text contains the bytes.
   func isIn(_ text: JSONBytes) -> Bool {
-    // Every possible position of the anchor, with room for the bytes before and after it.
-    let buffer = text.slice(0, text.count)
-    let end = text.count - (bytes.count - anchor - 1)
-    var place = anchor
-    while let found = Bytes.firstIndex(of: bytes[anchor], in: buffer, from: place, to: end) {
-      if text.hasPrefix(bytes, at: found - anchor) { return true }
-      place = found + 1
-    }
-    return false
+    Bytes.contain(bytes, first: anchors.0, second: anchors.1, in: text.slice(0, text.count))
   }
 }

@@ -1,5 +1,6 @@
 import CDTDigest
 package import CDTJSON
+import CDTPlatform
 package import CDTSQLite
 
 /// A batch of new documents, saved together.
@@ -8,7 +9,8 @@ package import CDTSQLite
 package final class NewDocuments {
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
-  private var hash = Digest(.md5)
+  /// The digests of the revisions.
+  private var digests = DigestBatch()
   /// Whether every id is valid.
   private var haveValidIDs = true
   private(set) var haveDesignDocuments = false
@@ -48,7 +50,7 @@ package final class NewDocuments {
     }
     let idEnd = start + id.utf8.count
     let revisionStart = bytes.count
-    RevisionDigest.appendFirstRevision(canonicalBody: body.canonical, with: &hash, to: &bytes)
+    RevisionDigest.appendFirstRevision(canonicalBody: body.canonical, to: &digests, &bytes)
     let revisionEnd = bytes.count
     StoredText.appendEnd(body: body.text, to: &bytes)
     largest = max(largest, bytes.count - start)
@@ -63,6 +65,7 @@ package final class NewDocuments {
   package func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
+    digests.removeAll()
     haveValidIDs = true
     haveDesignDocuments = false
     largest = 0
@@ -84,6 +87,7 @@ package final class NewDocuments {
   /// - Returns: Whether all were new and can be saved; if not, nothing has changed.
   package func insert(after lastSequence: Int64, on connection: Connection) throws -> Bool {
     guard haveValidIDs, largest <= DocumentSize.limit(on: connection) else { return false }
+    writeDigests()
     try connection.statement("SAVEPOINT new_documents").run()
     let inserted = try bytes.withUnsafeBytes { bytes in
       let text = JSONBytes(bytes)
@@ -105,5 +109,20 @@ package final class NewDocuments {
     if !isWhole { try connection.statement("ROLLBACK TO new_documents").run() }
     try connection.statement("RELEASE new_documents").run()
     return isWhole
+  }
+
+  /// Writes the digests of the revisions into the places that are left for them.
+  private func writeDigests() {
+    var digits: [UInt8] = []
+    digests.all().withUnsafeBytes { Hexadecimal.append($0, to: &digits) }
+    let count = RevisionDigest.digitCount
+    bytes.withUnsafeMutableBytes { bytes in
+      digits.withUnsafeBytes { digits in
+        for (row, place) in rows.enumerated() {
+          UnsafeMutableRawBufferPointer(rebasing: bytes[place.revisionEnd - count..<place.revisionEnd])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: digits[count * row..<count * (row + 1)]))
+        }
+      }
+    }
   }
 }

@@ -23,19 +23,25 @@ package enum RevisionDigest {
     return RevisionID(generation: generation, suffix: hash.withFinalBytes { Hexadecimal.text($0) })
   }
 
-  /// Appends the id of a document's first revision to text.
+  /// Adds the digest of a document's first revision to a batch, and appends the id to text, with zeros in place of the digest.
   ///
-  /// - Parameters:
-  ///   - canonicalBody: The canonical text; empty for a body without members.
-  ///   - hash: An MD5 without bytes, whose memory is used.
-  static func appendFirstRevision(canonicalBody: [UInt8], with hash: inout Digest, to text: inout [UInt8]) {
-    // No parent, not deleted.
-    withUnsafeBytes(of: (UInt8(0), UInt8(0))) { hash.update($0) }
-    if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update($0) } }
+  /// - Parameter canonicalBody: The canonical text; empty for a body without members.
+  static func appendFirstRevision(
+    canonicalBody: [UInt8], to batch: inout DigestBatch, _ text: inout [UInt8]
+  ) {
+    batch.append { message in
+      // No parent, not deleted.
+      message.append(0)
+      message.append(0)
+      if canonicalBody.count > 2 { message += canonicalBody }
+    }
     text.append(UInt8(ascii: "1"))
     text.append(UInt8(ascii: "-"))
-    hash.withFinalBytesAndRestart { Hexadecimal.append($0, to: &text) }
+    text.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digitCount))
   }
+
+  /// The number of digits of a digest.
+  static let digitCount = 2 * DigestBatch.digestLength
 }
 
 extension RevisionID {
