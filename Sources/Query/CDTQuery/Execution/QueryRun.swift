@@ -258,17 +258,19 @@ final class QueryRun {
       let hasDocument = isUnindexed || !idsOnly
       if hasDocument { documentsRead += 1 }
       let rank = !isUnindexed && isByScore ? row.rank(hasDocument: hasDocument) : nil
-      guard let matcher = isUnindexed ? whole : residual else {
-        return Match(number: number, row: row, hasDocument: hasDocument, rank: rank)
+      guard hasDocument || residual == nil else {
+        let read = try document(at: number)
+        guard try accepts(read, isUnindexed: false) else { continue }
+        return Match(number: number, row: read, hasDocument: true, rank: rank)
       }
-      let read = hasDocument ? row : try document(at: number)
-      guard try accepts(read, matcher) else { continue }
-      return Match(number: number, row: read, hasDocument: true, rank: rank)
+      guard try accepts(row, isUnindexed: isUnindexed) else { continue }
+      return Match(number: number, row: row, hasDocument: hasDocument, rank: rank)
     }
     return nil
   }
 
-  private func accepts(_ row: CandidateRow, _ matcher: Matcher) throws -> Bool {
+  private func accepts(_ row: CandidateRow, isUnindexed: Bool) throws -> Bool {
+    guard let matcher = isUnindexed ? whole : residual else { return true }
     do {
       return try matcher.accepts(row.bytes)
     } catch {
