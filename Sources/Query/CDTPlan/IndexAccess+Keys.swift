@@ -25,6 +25,11 @@ package struct KeyOrder: Sendable {
 }
 
 extension IndexAccess {
+  /// Creates the access to all rows of an index.
+  package init(all index: IndexCatalog.Entry) {
+    self.init(index: index)
+  }
+
   /// The ranges of keys of these rows, in their order.
   package var ranges: [KeyRange] {
     var ranges = [KeyRange.all]

@@ -43,8 +43,6 @@ package final class Connection {
   let cipher: DatabaseCipher?
   private let busyWait: BusyWait
   private var progress: ProgressCheck?
-  /// The aggregator of a function that was defined.
-  package var aggregator: (any NumberAggregator)?
   var logLength: LogLength?
 
   /// Opens a database file.

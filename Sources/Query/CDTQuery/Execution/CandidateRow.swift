@@ -30,7 +30,12 @@ struct CandidateRow {
   /// The number of the document, which never changes.
   var number: Int64 { rows.kept?.number ?? statement.int64(0) }
 
-  /// The key of a row of an index, or of a group of a summary.
+  /// Calls `body` with the key of a row of an index.
+  func withKey<R>(_ body: (JSONBytes) throws -> R) rethrows -> R {
+    try rows.kept?.key.bytes.withUnsafeBytes { try body(JSONBytes($0)) } ?? body(key)
+  }
+
+  /// The key of a row of an index, or of a group of a summary, in the order of the keys.
   var key: JSONBytes { JSONBytes(statement.unsafeBytes(1)) }
 
   var id: String {

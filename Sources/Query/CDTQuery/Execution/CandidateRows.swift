@@ -14,8 +14,8 @@ final class CandidateRows {
   private var areTiesComplete = false
   /// Whether the current row of the statement comes after them.
   private var isHeld = false
-  /// The number of the current row, and the ``OrderKey`` of its id, if it is no longer the statement's.
-  private(set) var kept: (number: Int64, id: OrderKey)?
+  /// The number of the current row, the ``OrderKey`` of its id, and its key, if it is no longer the statement's.
+  private(set) var kept: (number: Int64, id: OrderKey, key: OrderKey)?
 
   /// - Parameter memory: The memory in bytes for rows with the same values.
   init(_ statement: Statement, _ keys: CandidateStatement.Keys? = nil, memory: Int = 0) {

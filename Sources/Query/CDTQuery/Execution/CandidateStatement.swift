@@ -152,6 +152,16 @@ struct CandidateStatement: Sendable {
         """, values: values)
   }
 
+  /// The rows of an index in a range of its keys, in the order of some terms.
+  static func rows(of entry: IndexCatalog.Entry, in range: KeyRange, by terms: [OrderTerm])
+    -> CandidateStatement
+  {
+    let order = IndexAccess(all: entry).keyOrder(terms)
+    var statement = rows(of: entry, in: [range], isDescending: order.isDescending)
+    statement.keys = Keys(layout: KeyLayout(entry.definition), filter: nil, order: order)
+    return statement
+  }
+
   private static func index(
     _ access: IndexAccess, _ order: QueryPlan.Order, _ keys: KeyOrder, _ completeUpTo: Int64?, _ form: Form
   ) -> CandidateStatement {

@@ -38,18 +38,20 @@ struct TieOrder: ~Copyable {
       return true
     }
     if order.areIDsDescending { id.invert(from: 0) }
+    id.bytes.append(contentsOf: key.slice(0, key.count))
     try rows.add(id, number: number)
     return true
   }
 
-  /// The next of the rows, with the ``OrderKey`` of its id; `nil` after the last. Then rows can be added again.
-  mutating func takeNext() throws -> (number: Int64, id: OrderKey)? {
+  /// The next of the rows, with the ``OrderKey`` of its id and its key; `nil` after the last. Then rows can be added again.
+  mutating func takeNext() throws -> (number: Int64, id: OrderKey, key: OrderKey)? {
     guard count > 0 else { return nil }
     let areDescending = order.areIDsDescending
-    let next = try rows.takeNext { key, number in
-      var id = OrderKey(Array(key))
+    let next = try rows.takeNext { bytes, number in
+      let end = OrderKey.end(in: JSONBytes(bytes), at: 0, isInverted: areDescending)
+      var id = OrderKey(Array(bytes.prefix(end)))
       if areDescending { id.invert(from: 0) }
-      return (number: number, id: id)
+      return (number: number, id: id, key: OrderKey(Array(bytes.dropFirst(end))))
     }
     if next == nil {
       count = 0

@@ -37,6 +37,7 @@ private struct PlanMeasurement {
   func measure(_ summary: SummaryCover, _ statements: [CandidateStatement]) throws -> PlanNode {
     var (rows, documents) = (0.0, 0)
     try forEachRow(of: statements) { row in
+      if plan.hidesDesignDocuments, SummaryTable.isOfDesignDocuments(row.key) { return }
       rows += 1
       documents += try summary.state(row).documents
     }

@@ -32,7 +32,7 @@ package struct ViewReader {
   private func count(_ range: KeyRange) throws -> Int {
     var count = 0
     try forEach(groups(of: range == .all ? 0 : fields, in: range)) { row in
-      count += Int(row.number)
+      if !SummaryTable.isOfDesignDocuments(row.key) { count += Int(row.number) }
       return true
     }
     return count
@@ -48,9 +48,12 @@ package struct ViewReader {
   ) throws {
     let layout = KeyLayout(entry.definition)
     let range = query.range(fields: fields)
-    try forEach(.rows(of: entry, in: [range], isDescending: query.isDescending)) { row in
+    let terms = ((0..<fields).map(Optional.some) + [nil]).map {
+      OrderTerm(field: $0, isDescending: query.isDescending)
+    }
+    try forEach(.rows(of: entry, in: range, by: terms)) { row in
       if row.isOfDesignDocument() { return true }
-      let values = layout.values(ofFirst: layout.fields, in: row.key).map(Self.value)
+      let values = row.withKey { layout.values(ofFirst: layout.fields, in: $0) }.map(Self.value)
       return try body(row.id, key(Array(values.prefix(fields))), values.dropFirst(fields).last ?? .null)
     }
   }
