@@ -179,12 +179,11 @@ struct DocumentWriting {
     let statement = try connection.statement(
       """
       INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
-      SELECT number, ?2, revision, parent, coalesce(written, sequence), ?3, deleted, attachments, body
+      SELECT number, ?2, ?3, parent, coalesce(written, sequence), ?4, deleted, attachments, body
         FROM documents WHERE number = ?1
       """)
-    try statement.bind(row.number, at: 1)
-    try statement.bind(Int64(row.revision.generation), at: 2)
-    try statement.bind(Int64(isLeaf ? 1 : 0), at: 3)
+    try bind(row.revision, of: row, to: statement, at: 1)
+    try statement.bind(Int64(isLeaf ? 1 : 0), at: 4)
     try statement.run()
   }
 

@@ -45,8 +45,7 @@ package final class NewDocuments {
     var isSpelled = true
     id.withUTF8 { id in
       bytes.append(contentsOf: id)
-      StoredText.appendStart(id: UnsafeRawBufferPointer(id), to: &bytes)
-      isSpelled = JSONString.isItsSpelling(UnsafeRawBufferPointer(id))
+      isSpelled = StoredText.appendStart(id: UnsafeRawBufferPointer(id), to: &bytes)
     }
     let idEnd = start + id.utf8.count
     let revisionStart = bytes.count

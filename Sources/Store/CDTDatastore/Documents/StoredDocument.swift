@@ -97,21 +97,34 @@ package struct StoredText {
   // MARK: Writing
 
   /// Appends the text up to the winner's id.
-  static func appendStart(id: UnsafeRawBufferPointer, to text: inout [UInt8]) {
+  ///
+  /// - Returns: Whether the id has no escapes in the text.
+  static func appendStart(id: UnsafeRawBufferPointer, to text: inout [UInt8]) -> Bool {
     append("{\"_id\":\"", to: &text)
-    JSONString.appendSpelling(of: id, to: &text)
+    let isSpelled = append(spelling: id, to: &text)
     append("\",\"_rev\":\"", to: &text)
+    return isSpelled
+  }
+
+  private static func append(spelling id: UnsafeRawBufferPointer, to text: inout [UInt8]) -> Bool {
+    // Nearly all ids need no escaping.
+    if JSONString.isItsSpelling(id) {
+      text.append(contentsOf: id)
+      return true
+    }
+    JSONString.appendSpelling(of: id, to: &text)
+    return false
   }
 
   /// Appends what follows the winner's id.
   static func appendEnd(body: [UInt8], to text: inout [UInt8]) {
-    let isEmpty = body == BodyText.none.text
+    let isEmpty = body.count == 2 && body[0] == UInt8(ascii: "{")
     append(isEmpty ? "\"}" : "\",", to: &text)
     if !isEmpty { text.append(contentsOf: body.dropFirst()) }
   }
 
   private static func append(_ part: StaticString, to text: inout [UInt8]) {
-    part.withUTF8Buffer { text.append(contentsOf: $0) }
+    text.append(contentsOf: UnsafeBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount))
   }
 
   /// A text to be stored, and the other columns that depend on it.
@@ -126,13 +139,9 @@ package struct StoredText {
       var (id, revision, text) = (id, revision.description, [UInt8]())
       text.reserveCapacity(32 + id.utf8.count + revision.utf8.count + body.count)
       var isSpelled = true
-      id.withUTF8 { id in
-        StoredText.appendStart(id: UnsafeRawBufferPointer(id), to: &text)
-        isSpelled = JSONString.isItsSpelling(UnsafeRawBufferPointer(id))
-      }
-      revision.withUTF8 { revision in
-        JSONString.appendSpelling(of: UnsafeRawBufferPointer(revision), to: &text)
-        isSpelled = isSpelled && JSONString.isItsSpelling(UnsafeRawBufferPointer(revision))
+      id.withUTF8 { isSpelled = StoredText.appendStart(id: UnsafeRawBufferPointer($0), to: &text) }
+      revision.withUTF8 {
+        isSpelled = StoredText.append(spelling: UnsafeRawBufferPointer($0), to: &text) && isSpelled
       }
       head = Int64(text.count + 1)
       StoredText.appendEnd(body: body, to: &text)
