@@ -72,7 +72,7 @@ import Testing
     try await withListenedStore { manager, store in
       try Self.create("a", in: store)
       try withDatabase(of: "store", in: manager.directory) { database in
-        try database.execute("UPDATE documents SET text = replace(text, revision, 'none')")
+        try database.execute("UPDATE documents SET text = '{\"_id\":\"a\",\"_rev\":\"none\"}'")
       }
       var changes = store.liveChanges().makeAsyncIterator()
       do {

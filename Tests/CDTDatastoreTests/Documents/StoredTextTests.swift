@@ -111,7 +111,9 @@ import Testing
               body TEXT NOT NULL
             );
             INSERT INTO documents
-              SELECT number, sequence, id, revision, parent, written, leaves, deleted, attachments, body FROM later;
+              SELECT number, sequence, id, \(StoredText.revisionSQL), parent, written, leaves, deleted, attachments,
+                     \(StoredText.bodySQL)
+                FROM later;
             DROP TABLE later;
             CREATE INDEX tombstones ON documents (number) WHERE deleted;
             CREATE INDEX conflicts ON documents (number) WHERE leaves > 1;

@@ -41,7 +41,7 @@ struct TouchDBFixture {
     try withDatabase(of: "store", in: manager.directory) { connection in
       let statement = try connection.statement(
         """
-        SELECT revision, parent, 'leaf', deleted, body FROM documents WHERE id = ?1
+        SELECT \(StoredText.revisionSQL), parent, 'leaf', deleted, \(StoredText.bodySQL) FROM documents WHERE id = ?1
          UNION ALL
         SELECT revision, parent, iif(leaf, 'leaf', ''), deleted, body FROM revisions
          WHERE document = (SELECT number FROM documents WHERE id = ?1)

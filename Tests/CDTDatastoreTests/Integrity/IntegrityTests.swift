@@ -35,7 +35,7 @@ import Testing
     Damage(
       "UPDATE revisions SET generation = 7 WHERE leaf", #"tree: document "a": 2-b is stored as generation 7"#),
     Damage(
-      "INSERT INTO revisions SELECT number, 3, revision, parent, 2, 1, 0, 0, body FROM documents",
+      "INSERT INTO revisions SELECT number, 3, '3-c', parent, 2, 1, 0, 0, '{}' FROM documents",
       #"tree: document "a": a revision occurs twice"#),
     Damage(
       "UPDATE revisions SET revision = '0-x' WHERE leaf",
@@ -53,7 +53,7 @@ import Testing
     Damage(
       "UPDATE documents SET head = head + 1", #"body: document "a": the text differs from what was saved"#),
     Damage(
-      "UPDATE documents SET stored_revision = revision",
+      "UPDATE documents SET stored_revision = '3-c'",
       #"body: document "a": the text differs from what was saved"#),
     Damage("UPDATE revisions SET document = 99 WHERE leaf", "tree: 1 revisions belong to no document"),
     Damage(

@@ -206,7 +206,8 @@ import Testing
   func `revisions that descend from themselves, and others, are saved`(table: String) throws {
     try withStore { manager, _ in
       try withDatabase(of: "store", in: manager.directory) {
-        try $0.execute("UPDATE \(table) SET parent = revision")
+        try $0.execute(
+          "UPDATE \(table) SET parent = \(table == "documents" ? StoredText.revisionSQL : "revision")")
       }
       let (saved, report) = try recover(manager)
       #expect(report.documents == 200)

@@ -55,7 +55,7 @@ struct TreeState: Equatable {
     let statement = try connection.statement(
       """
       SELECT revision, parent, 1, (SELECT count(*) = 0 FROM revisions c WHERE c.document = d.number AND c.parent = d.revision)
-        FROM documents d WHERE id = ?1
+        FROM (SELECT *, \(StoredText.revisionSQL) AS revision FROM documents) d WHERE id = ?1
       UNION ALL
       SELECT r.revision, r.parent, 0, r.leaf FROM revisions r JOIN documents d ON d.number = r.document WHERE d.id = ?1
       """)

@@ -154,7 +154,7 @@ import Testing
   @Test func `a revision's id that is none is corrupt`() throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) {
-        try $0.execute("UPDATE documents SET text = replace(text, revision, '0-x')")
+        try $0.execute("UPDATE documents SET text = replace(text, substr(text, 23, 34), '0-x')")
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       for use: (Datastore) throws -> Any in [
@@ -174,7 +174,8 @@ import Testing
   @Test func `the highest generation has no child`() throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) {
-        try $0.execute("UPDATE documents SET text = replace(text, revision, '9223372036854775807-a')")
+        try $0.execute(
+          "UPDATE documents SET text = replace(text, substr(text, 23, 34), '9223372036854775807-a')")
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       let error = datastoreError { try store.datastore().deleteDocument(withID: "doc0") }
@@ -200,7 +201,7 @@ import Testing
   @Test func `parents that go round in a circle end the history`() throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) {
-        try $0.execute("UPDATE documents SET parent = revision")
+        try $0.execute("UPDATE documents SET parent = substr(text, 23, 34)")
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       let document = try store.datastore().document(withID: "doc0")

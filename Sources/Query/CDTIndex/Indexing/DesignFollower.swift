@@ -54,7 +54,10 @@ struct DesignFollower: Sendable {
     in schema: String, on connection: Connection, _ body: (String, DesignDocument) throws -> Void
   ) throws {
     let statement = try connection.statement(
-      "SELECT id, body FROM \(schema).documents WHERE id >= ?1 AND id < ?2 AND NOT deleted ORDER BY id")
+      """
+      SELECT id, \(StoredText.bodySQL) FROM \(schema).documents
+       WHERE id >= ?1 AND id < ?2 AND NOT deleted ORDER BY id
+      """)
     defer { statement.reset() }
     try statement.bind(DocumentID.designPrefix, at: 1)
     try statement.bind(DocumentID.designEnd, at: 2)

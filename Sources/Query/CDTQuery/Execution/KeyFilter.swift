@@ -6,46 +6,60 @@ import CDTPlan
 /// ```
 /// an index on (name, age), {"name": {"$beginsWith": "m"}, "age": 7}   →   of the keys from "m" on and before "n", those with 7
 /// ```
-struct KeyFilter: Sendable {
+///
+/// Each row of the index asks, so the bounds are one array: arrays in arrays would be counted as references each time.
+final class KeyFilter: Sendable {
   private struct Condition {
     let field: Int
-    /// The parts that match, in order; `nil` for any.
-    let ranges: [KeyRange]?
+    /// The numbers of the ranges of parts that match, in order; `nil` for any part.
+    let ranges: Range<Int>?
     let absence: PredicateAccess.AbsenceFilter?
   }
 
   private let layout: KeyLayout
-  /// In the order of the fields.
+  /// In the order of the fields. A condition on the ids comes last, for the field after the last one.
   private let conditions: [Condition]
-  private let ids: KeyRange?
+  /// The bounds of all ranges, each range's lower one first.
+  private let bounds: [UInt8]
+  /// The end of each bound.
+  private let ends: [Int]
 
   /// - Returns: `nil` if there are no such conditions.
   init?(_ access: IndexAccess, _ layout: KeyLayout) {
     guard access.filtersKeys else { return nil }
     self.layout = layout
-    conditions =
-      access.absence.sorted { $0.key < $1.key }.map {
-        Condition(field: $0.key, ranges: nil, absence: $0.value)
+    var (conditions, bounds, ends): ([Condition], [UInt8], [Int]) = ([], [], [])
+    func add(_ field: Int, _ ranges: [KeyRange]?, _ absence: PredicateAccess.AbsenceFilter? = nil) {
+      let first = ends.count / 2
+      for bound in (ranges ?? []).flatMap({ [$0.lower, $0.upper] }) {
+        bounds += bound.bytes
+        ends.append(bounds.count)
       }
-      + access.filters.map { filter in
-        let ranges = filter.access.ranges(isDescending: layout.isDescending(filter.field))
-        return Condition(field: filter.field, ranges: ranges, absence: filter.absence)
-      }
-    ids =
-      access.ids.isEverything
-      ? nil
-      : FieldAccess.range(lower: access.ids.lower, upper: access.ids.upper).ranges(isDescending: false).first
+      conditions.append(
+        Condition(field: field, ranges: ranges.map { first..<first + $0.count }, absence: absence))
+    }
+    for (field, absence) in access.absence.sorted(by: { $0.key < $1.key }) { add(field, nil, absence) }
+    for filter in access.filters {
+      let isDescending = layout.isDescending(filter.field)
+      add(filter.field, filter.access.ranges(isDescending: isDescending), filter.absence)
+    }
+    if !access.ids.isEverything {
+      let range = FieldAccess.range(lower: access.ids.lower, upper: access.ids.upper)
+      add(layout.fields, range.ranges(isDescending: false))
+    }
+    (self.conditions, self.bounds, self.ends) = (conditions, bounds, ends)
   }
 
   func accepts(_ key: JSONBytes) -> Bool {
     var (field, offset) = (0, layout.start)
-    for condition in conditions {
+    for position in conditions.indices {
+      let condition = conditions[position]
       while field < condition.field {
         offset = layout.end(of: field, in: key, at: offset)
         field += 1
       }
       let end = layout.end(of: field, in: key, at: offset)
-      if let ranges = condition.ranges, !Self.contains(key.slice(offset, end), in: ranges) { return false }
+      if let ranges = condition.ranges, !contains(key.slice(offset, end), in: ranges) { return false }
       if let absence = condition.absence, layout.isNothing(field, in: key, at: offset) {
         let found = layout.absence(of: field, in: key, idAt: layout.startOfID(in: key))
         switch absence {
@@ -55,22 +69,22 @@ struct KeyFilter: Sendable {
       }
       (field, offset) = (field + 1, end)
     }
-    guard let ids else { return true }
-    while field < layout.fields {
-      offset = layout.end(of: field, in: key, at: offset)
-      field += 1
-    }
-    return ids.contains(key.slice(offset, OrderKey.end(in: key, at: offset)))
+    return true
   }
 
-  private static func contains(_ part: UnsafeRawBufferPointer, in ranges: [KeyRange]) -> Bool {
-    // The last range that does not begin after the part.
-    var (low, high) = (0, ranges.count)
-    while low < high {
-      let middle = (low + high) / 2
-      let isAfter = ranges[middle].lower.bytes.withUnsafeBytes { Order($0, part) == .descending }
-      if isAfter { high = middle } else { low = middle + 1 }
+  private func contains(_ part: UnsafeRawBufferPointer, in ranges: Range<Int>) -> Bool {
+    bounds.withUnsafeBytes { bytes in
+      let bounds = JSONBytes(bytes)
+      func bound(_ number: Int) -> UnsafeRawBufferPointer {
+        bounds.slice(number == 0 ? 0 : ends[number - 1], ends[number])
+      }
+      // The last range that does not begin after the part.
+      var (low, high) = (ranges.lowerBound, ranges.upperBound)
+      while low < high {
+        let middle = (low + high) / 2
+        if Order(bound(2 * middle), part) == .descending { high = middle } else { low = middle + 1 }
+      }
+      return low > ranges.lowerBound && Order(part, bound(2 * low - 1)) == .ascending
     }
-    return low > 0 && ranges[low - 1].contains(part)
   }
 }

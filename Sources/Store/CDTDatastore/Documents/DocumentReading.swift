@@ -208,7 +208,7 @@ struct DocumentReading {
     let others = try connection.statement(
       """
       SELECT sequence FROM documents WHERE leaves > 1
-       UNION ALL SELECT sequence FROM documents WHERE deleted AND body <> '{}'
+       UNION ALL SELECT sequence FROM documents WHERE deleted AND \(StoredText.bodySQL) <> '{}'
       """)
     defer { others.reset() }
     while try others.step() {

@@ -179,7 +179,7 @@ struct DocumentWriting {
     let statement = try connection.statement(
       """
       INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
-      SELECT number, ?2, ?3, parent, coalesce(written, sequence), ?4, deleted, attachments, body
+      SELECT number, ?2, ?3, parent, coalesce(written, sequence), ?4, deleted, attachments, \(StoredText.bodySQL)
         FROM documents WHERE number = ?1
       """)
     try bind(row.revision, of: row, to: statement, at: 1)

@@ -65,6 +65,13 @@ package struct StoredText {
   /// The column from which ``RevisionID/init(stored:)`` reads the winner's id: a long text is not read for it.
   static let revisionColumn = "coalesce(stored_revision, text)"
 
+  /// The winner's id and its body in SQL. They are not computed columns, as SQLite computes those in each write, too.
+  package static let revisionSQL = """
+    coalesce(stored_revision, CAST(substr(CAST(text AS BLOB), length(CAST(id AS BLOB)) + 19,
+      head - length(CAST(id AS BLOB)) - 19) AS TEXT))
+    """
+  package static let bodySQL = "'{' || ltrim(CAST(substr(CAST(text AS BLOB), head + 1) AS TEXT), ',')"
+
   private static let idStart = 8
   /// The length of `,"_rev":"`.
   private static let revisionName = 9

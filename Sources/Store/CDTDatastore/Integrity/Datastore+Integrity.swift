@@ -56,7 +56,10 @@ extension Datastore {
   private static func contentFindings(
     _ connection: Connection, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
-    try treeFindings(connection, stop, progress) + localFindings(connection) + strayFindings(connection)
+    // A file with copied pages is checked before it is upgraded.
+    let hasTexts = try connection.scalar("PRAGMA user_version") >= DatabaseFile.versionWithoutChecksums
+    return try treeFindings(connection, hasTexts, stop, progress) + localFindings(connection)
+      + strayFindings(connection, hasTexts)
   }
 
   /// Whether nothing is found in a database, apart from the content of attachments.
@@ -90,14 +93,13 @@ extension Datastore {
   }
 
   private static func treeFindings(
-    _ connection: Connection, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
+    _ connection: Connection, _ hasTexts: Bool, _ stop: StopSignal?,
+    _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
     let total = Int(try connection.scalar("SELECT count(*) FROM documents"))
     var done = 0
     let statement = try connection.statement("SELECT id FROM documents ORDER BY id")
     defer { statement.reset() }
-    // A file with copied pages is checked before it is upgraded.
-    let hasTexts = try connection.scalar("PRAGMA user_version") >= DatabaseFile.versionWithoutChecksums
     var findings: [IntegrityFinding] = []
     while try statement.step() {
       let id = statement.text(0)
@@ -105,12 +107,16 @@ extension Datastore {
       done += 1
       if done % 1_000 == 0 || done == total { progress(done, total) }
       do {
-        guard let tree = try DocumentTree(of: id, on: connection) else {
+        guard
+          let tree = try DocumentTree(
+            of: id, revision: hasTexts ? StoredText.revisionSQL : "documents.revision", on: connection)
+        else {
           findings.append(IntegrityFinding(.tree, documentID: id, "the id is not valid UTF-8 text"))
           continue
         }
         findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
-        findings += try bodyFindings(of: id, number: tree.number, connection)
+        findings += try bodyFindings(
+          of: id, tree, hasTexts ? StoredText.bodySQL : "body", connection)
         if hasTexts { findings += try textFindings(of: id, tree.winner.id, connection) }
       } catch let error as DatastoreError where error.code == .corrupt {
         findings.append(IntegrityFinding(.tree, documentID: id, error.message))
@@ -121,16 +127,17 @@ extension Datastore {
 
   /// Bodies are stored as compact text, so normalizing one must not change it.
   private static func bodyFindings(
-    of id: String, number: Int64, _ connection: Connection
+    of id: String, _ tree: DocumentTree, _ body: String, _ connection: Connection
   ) throws -> [IntegrityFinding] {
     let statement = try connection.statement(
       """
-      SELECT revision, body FROM documents WHERE id = ?1
+      SELECT ?3, \(body) FROM documents WHERE id = ?1
       UNION ALL SELECT revision, body FROM revisions WHERE document = ?2 AND body IS NOT NULL
       """)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
-    try statement.bind(number, at: 2)
+    try statement.bind(tree.number, at: 2)
+    try statement.bind(tree.winner.id.description, at: 3)
     var findings: [IntegrityFinding] = []
     while try statement.step() {
       if !isSound(statement, column: 1) {
@@ -185,14 +192,15 @@ extension Datastore {
     return findings
   }
 
-  private static func strayFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+  private static func strayFindings(_ connection: Connection, _ hasTexts: Bool) throws -> [IntegrityFinding] {
+    let revision = hasTexts ? StoredText.revisionSQL : "d.revision"
     let orphans = try connection.scalar(
       "SELECT count(*) FROM revisions WHERE document NOT IN (SELECT number FROM documents)")
     let rows = try connection.scalar(
       """
       SELECT count(*) FROM attachments a
        WHERE NOT EXISTS (SELECT 1 FROM revisions r WHERE r.document = a.document AND r.revision = a.revision)
-         AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = a.document AND d.revision = a.revision)
+         AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = a.document AND a.revision = \(revision))
       """)
     var findings: [IntegrityFinding] = []
     if orphans > 0 { findings.append(IntegrityFinding(.tree, "\(orphans) revisions belong to no document")) }

@@ -30,13 +30,18 @@ package struct DocumentTree: Sendable {
   package let leaves: [Node]
 
   /// Reads the tree of a document; `nil` if the document does not exist.
-  init?(of id: String, in table: String = "documents", on connection: Connection) throws {
+  ///
+  /// - Parameter revision: The winner's id in SQL.
+  init?(
+    of id: String, in table: String = "documents", revision: String = StoredText.revisionSQL,
+    on connection: Connection
+  ) throws {
     let document = try connection.statement(
       """
-      SELECT revision, parent, coalesce(written, sequence), 1, deleted, 1, attachments,
-             (SELECT count(*) FROM attachments a WHERE a.document = number AND a.revision = d.revision),
+      SELECT \(revision), parent, coalesce(written, sequence), 1, deleted, 1, attachments,
+             (SELECT count(*) FROM attachments a WHERE a.document = number AND a.revision = \(revision)),
              NULL, number, sequence, leaves
-        FROM \(table) d WHERE id = ?1
+        FROM \(table) WHERE id = ?1
       """)
     defer { document.reset() }
     try document.bind(id, at: 1)

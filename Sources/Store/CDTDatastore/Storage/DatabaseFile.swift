@@ -45,7 +45,7 @@ package enum DatabaseFile {
     \(losingLeaves)
     """
 
-  /// The columns of `documents` that are stored.
+  /// The columns of `documents`.
   static let documentColumns =
     "number, sequence, id, stored_revision, parent, written, leaves, deleted, attachments, head, text"
 
@@ -62,10 +62,7 @@ package enum DatabaseFile {
       deleted INTEGER NOT NULL,
       attachments INTEGER NOT NULL,
       head INTEGER NOT NULL,
-      text TEXT NOT NULL,
-      revision TEXT AS (coalesce(stored_revision, CAST(substr(CAST(text AS BLOB), length(CAST(id AS BLOB)) + 19,
-        head - length(CAST(id AS BLOB)) - 19) AS TEXT))),
-      body TEXT AS ('{' || ltrim(CAST(substr(CAST(text AS BLOB), head + 1) AS TEXT), ','))
+      text TEXT NOT NULL
     );
     CREATE INDEX tombstones ON documents (number) WHERE deleted;
     CREATE INDEX conflicts ON documents (number) WHERE leaves > 1;
