@@ -53,6 +53,42 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a transaction that makes the file longer may drop what it has made`(isEncrypted: Bool) throws {
+    try withTemporaryDirectory { directory in
+      let cipher = isEncrypted ? DatabaseCipher(key: (0..<32).map { UInt8($0) }) : nil
+      let seed = UInt64.random(in: 0..<1_000_000)
+      var random = SeededGenerator(seed: seed)
+      for round in 0..<12 {
+        let path = "\(directory)/file\(round)"
+        let connection = try Connection(path: path, mode: .readWriteCreate, cipher: cipher)
+        defer { connection.close() }
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+        try connection.execute("PRAGMA cache_size = \(round % 2 == 0 ? 10 : 2_000); CREATE TABLE kept (x, y)")
+        // With a log, and without one.
+        if round % 3 == 0 { _ = try connection.checkpointsWholeLog() }
+        try connection.execute("BEGIN IMMEDIATE")
+        for number in 0..<6 {
+          try connection.execute(
+            """
+            CREATE TABLE t\(number) (x, y); CREATE INDEX i\(number) ON t\(number) (y);
+            WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < \(Int.random(in: 1...200, using: &random)))
+              INSERT INTO t\(number) SELECT x, printf('%0*d', \(Int.random(in: 1...9_000, using: &random)), x) FROM n;
+            INSERT INTO kept SELECT * FROM t\(number) WHERE x < 3;
+            """)
+          if number % 2 == 1 {
+            try connection.execute("DROP TABLE t\(Int.random(in: number - 1...number, using: &random))")
+          }
+        }
+        try connection.execute("COMMIT")
+        #expect(try connection.scalar("SELECT count(*) FROM kept") > 0, "seed \(seed), round \(round)")
+        #expect(
+          try connection.scalar("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'")
+            == 1)
+      }
+    }
+  }
+
   @Test func `any changed bit is noticed when its page is read`() throws {
     try withDatabase { path in
       let whole = try Data(contentsOf: URL(filePath: path))

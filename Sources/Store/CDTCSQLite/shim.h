@@ -108,6 +108,17 @@ static inline _Bool csqlite_is_log_index_wrong(const volatile void *index) {
   return copied > frames;
 }
 
+/// The number of pages of the database after the last commit in the log, 0 without one; -1 while a commit is written.
+/// Source: https://sqlite.org/walformat.html, The WAL-Index File Format.
+static inline int64_t csqlite_log_index_pages(const volatile void *index) {
+  const void *header = (const void *)index;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (memcmp(header, (const char *)header + 48, 48) != 0) return -1;
+  uint32_t pages;
+  memcpy(&pages, (const char *)header + 20, 4);
+  return pages;
+}
+
 /// The header of the index of a log. Every commit, and every restart of the log, changes it.
 typedef struct csqlite_log_header {
   uint64_t words[6];

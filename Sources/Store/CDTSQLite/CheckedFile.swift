@@ -85,9 +85,8 @@ final class CheckedFile {
     let place = Int(offset % Int64(size))
     if place == 0, bytes.count == size {
       let code = readPage(bytes, number: number)
-      // SQLite takes a page beyond the end of the file for an empty one. It only asks for pages that it has written, and
-      // for the first page of a new file.
-      return code == SQLiteError.shortReadCode && number > 1 ? damage(of: number) : code
+      // SQLite takes a page beyond the end of the file for an empty one.
+      return code == SQLiteError.shortReadCode && mustHavePage(number) ? damage(of: number) : code
     }
     if number == 1 { return codec.readHeader(bytes, at: offset, of: file) }
     guard place + bytes.count <= size else { return SQLITE_IOERR }
@@ -107,6 +106,16 @@ final class CheckedFile {
     guard code == SQLITE_OK else { return code }
     let opened = codec.open(page, number: number, of: file)
     return opened == SQLiteError.damagedPageCode ? damage(of: number) : opened
+  }
+
+  /// Whether the last committed state has a page, which is not in the log. SQLite also asks for the first page of a new file, and within
+  /// a transaction for pages that it has added and freed again, which it never writes.
+  private func mustHavePage(_ number: Int64) -> Bool {
+    guard number > 1 else { return false }
+    guard let logIndex else { return true }
+    // Without a log, the state has the pages of the file; SQLite compares that with the first page.
+    let pages = csqlite_log_index_pages(logIndex)
+    return pages < 0 || number <= pages
   }
 
   private func damage(of page: Int64) -> Int32 {
