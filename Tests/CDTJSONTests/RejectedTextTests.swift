@@ -26,6 +26,8 @@ import Testing
     Case("colon instead of comma", #"["": 1]"#, .expectedCharacter, 1, 4),
     Case("comma after the array", #"[""],"#, .trailingText, 1, 5),
     Case("comma and number", "[,1]", .expectedValue, 1, 2),
+    Case("comma instead of a brace", #"[,"a":1}]"#, .expectedValue, 1, 2),
+    Case("comma instead of the first brace", #","a":1}"#, .expectedValue, 1, 1),
     Case("two commas in a row", "[1,,2]", .expectedValue, 1, 4),
     Case("two trailing commas", #"["x",,]"#, .expectedValue, 1, 6),
     Case("bracket twice at the end", #"["x"]]"#, .trailingText, 1, 6),

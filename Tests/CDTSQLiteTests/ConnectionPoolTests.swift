@@ -15,7 +15,8 @@ import Testing
 
     init(_ counter: Counter? = nil) { self.counter = counter }
 
-    let isUsable = true
+    let isBroken = Atomic(false)
+    var isUsable: Bool { !isBroken.load(ordering: .relaxed) }
     var keepsState: Bool { hasState.load(ordering: .relaxed) }
     func letGo() { hasState.store(false, ordering: .relaxed) }
 
@@ -121,6 +122,16 @@ import Testing
     // Again, as the pool has stopped looking.
     try pool.withReader { $0.hasState.store(true, ordering: .relaxed) }
     try blockUntil("the state has ended") { !reader.keepsState }
+  }
+
+  @Test func `a reader that became unusable while it was idle is not lent`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    let first = try pool.withReader { $0 }
+    first.isBroken.store(true, ordering: .relaxed)
+    #expect(try pool.withReader { $0 !== first })
+    #expect(counter.shut.load(ordering: .relaxed) == 1)
+    #expect(counter.opened.load(ordering: .relaxed) == 2)
   }
 
   @Test func `the states of idle readers end when they are asked to, those of others don't`() throws {

@@ -139,8 +139,9 @@ extension JSONBytes {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
     case UInt8(ascii: "\""): .string
     case UInt8(ascii: "["): .array
-    // The members of a document's body follow those of its ids, see `StoredText`.
-    case UInt8(ascii: "{"), UInt8(ascii: ","): .object
+    case UInt8(ascii: "{"): .object
+    // The members of a stored body follow those of its ids, see `StoredText`.
+    case UInt8(ascii: ",") where offset == 0: .object
     default: .invalid
     }
   }
@@ -301,7 +302,7 @@ extension JSONBytes {
   /// Whether an object's members begin after a comma, as those of a body in a document's text.
   @inline(__always)
   private func opens(_ opening: UInt8, at offset: Int) -> Bool {
-    opening == UInt8(ascii: "{") && self[offset] == UInt8(ascii: ",")
+    offset == 0 && opening == UInt8(ascii: "{") && self[offset] == UInt8(ascii: ",")
   }
 
   /// The value of the member with an escaped key, or `nil` if the value at an offset is not an object or has no such

@@ -25,7 +25,7 @@ package struct JSONEnvelope {
   private mutating func read(_ bytes: UnsafeRawBufferPointer, _ name: String) throws(JSONError) {
     try scanner.checkByteOrderMark()
     scanner.skipSpace()
-    guard scanner.bytes.kind(at: scanner.position) == .object else { throw scanner.fault(.notAnObject) }
+    guard scanner.kind == .object else { throw scanner.fault(.notAnObject) }
     try scanner.enter()
     if !scanner.leaveIfEmpty(UInt8(ascii: "}")) {
       repeat {
@@ -34,7 +34,7 @@ package struct JSONEnvelope {
         let spelling = scanner.bytes.slice(token.start, token.end)
         let key = String(
           decoding: token.hasEscapes ? JSONString.unescaped(spelling) : Array(spelling), as: UTF8.self)
-        if key == name, scanner.bytes.kind(at: scanner.position) == .array {
+        if key == name, scanner.kind == .array {
           guard elements == nil else { throw scanner.fault(.duplicateMember(key), at: start) }
           elements = try readElements()
         } else {
@@ -61,7 +61,7 @@ package struct JSONEnvelope {
   }
 
   private mutating func skipValue() throws(JSONError) {
-    switch scanner.bytes.kind(at: scanner.position) {
+    switch scanner.kind {
     case .null: try scanner.literal("null")
     case .true: try scanner.literal("true")
     case .false: try scanner.literal("false")

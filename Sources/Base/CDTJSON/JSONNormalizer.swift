@@ -143,7 +143,7 @@ package struct JSONNormalizer {
     scanner.skipSpace()
     run = scanner.position
     scanner.gaps?.removeAll(keepingCapacity: true)
-    switch scanner.bytes.kind(at: scanner.position) {
+    switch scanner.kind {
     case .object: break
     case .invalid: throw scanner.fault(scanner.position < scanner.bytes.count ? .expectedValue : .noValue)
     default: throw scanner.fault(.notAnObject)
@@ -215,7 +215,7 @@ package struct JSONNormalizer {
   // MARK: Values
 
   private mutating func value() throws(JSONError) {
-    switch scanner.bytes.kind(at: scanner.position) {
+    switch scanner.kind {
     case .null: try scanner.literal("null")
     case .true: try scanner.literal("true")
     case .false: try scanner.literal("false")

@@ -29,7 +29,7 @@ struct JSONParser {
   mutating func parseMembers() throws(JSONError) -> [JSONObject.Member] {
     try scanner.checkByteOrderMark()
     scanner.skipSpace()
-    guard scanner.bytes.kind(at: scanner.position) == .object else { throw scanner.fault(.notAnObject) }
+    guard scanner.kind == .object else { throw scanner.fault(.notAnObject) }
     var members: [JSONObject.Member] = []
     try scanner.enter()
     if !scanner.leaveIfEmpty(UInt8(ascii: "}")) {
@@ -43,7 +43,7 @@ struct JSONParser {
   }
 
   private mutating func value() throws(JSONError) -> JSONValue {
-    switch scanner.bytes.kind(at: scanner.position) {
+    switch scanner.kind {
     case .null:
       try scanner.literal("null")
       return .null

@@ -23,6 +23,9 @@ struct JSONScanner {
     self.options = options
   }
 
+  /// The type of the value at the position. Only in what was stored does an object begin with a comma.
+  var kind: JSONKind { bytes[position] == UInt8(ascii: ",") ? .invalid : bytes.kind(at: position) }
+
   func fault(_ fault: JSONError.Fault, at offset: Int? = nil) -> JSONError {
     let offset = min(offset ?? position, bytes.count)
     return JSONError(reason(fault, at: offset), at: offset, in: bytes)

@@ -273,7 +273,7 @@ package struct OrderKey: Sendable, Hashable {
 
   // MARK: Bounds
 
-  /// The bounds between types. They are no keys, except that of the booleans, which is the key of false.
+  /// The bounds between types. Only that of the booleans is a key, which is that of false.
   package static let firstBoolean = OrderKey([falseByte])
   package static let firstNumber = OrderKey([negatives.lowerBound])
   package static let firstString = OrderKey([string])

@@ -1,6 +1,6 @@
 package import CDTJSON
 
-/// How the rows of an index are read in an order of results.
+/// The order in which the rows of an index are read for an order of results.
 ///
 /// The keys have the order of the fields of the index, then of the ids. Where the results have another order of the ids, as with a sort by
 /// the first of two fields, or one that descends in an ascending index, rows with the same values are sorted by their ids.

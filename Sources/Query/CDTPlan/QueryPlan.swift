@@ -43,7 +43,7 @@ package struct QueryPlan: Sendable {
   /// The program of the selector's text search.
   package let text: TextProgram?
   package let order: Order
-  /// How the rows of the index that drives the source are read in this order.
+  /// The order in which the rows of the index that drives the source are read.
   package let keyOrder: KeyOrder
   /// The order of the results: that of the query, or without one that of the source.
   package let sort: SortOrder

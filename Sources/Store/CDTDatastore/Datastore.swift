@@ -174,7 +174,9 @@ public final class Datastore: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkFile() throws(DatastoreError) {
     try checkOpen()
-    guard try Self.identity(databasePath) == file.identity else { throw DatastoreError(.deletedElsewhere(name)) }
+    guard try Self.identity(databasePath) == file.identity else {
+      throw DatastoreError(.deletedElsewhere(name))
+    }
     guard access.isCurrent(databasePath) else { throw DatastoreError(.changedElsewhere(name)) }
   }
 

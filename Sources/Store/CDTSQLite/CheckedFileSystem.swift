@@ -32,7 +32,7 @@ enum CheckedFileSystem {
 
   private static func register(_ kind: Kind) throws(SQLiteError) {
     guard let system = sqlite3_vfs_find(nil) else {
-      throw SQLiteError(extendedCode: SQLITE_NOMEM, message: "SQLite could not be initialized")
+      throw .outOfMemory
     }
     let name = kind.rawValue
     // SQLite keeps both for good.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A connection, or an object that wraps one, in a ``ConnectionPool``. Its methods are called by one thread at a time.
 package protocol PooledReader: AnyObject, Sendable {
-  /// Whether it can be lent again.
+  /// Whether it can be lent again. The end of its state can fail without memory.
   var isUsable: Bool { get }
   /// Whether it keeps a state of the database for the next user.
   var keepsState: Bool { get }
@@ -67,14 +67,18 @@ package final class ConnectionPool<Reader: PooledReader>: Sendable {
   ///
   /// - Throws: ``SQLiteError`` after the pool was closed; what opening a reader throws.
   package func lend() throws -> Lease {
-    // The reader returned last, as its pages are most likely in the CPU's caches.
-    let idle = try state.withLock { state throws(SQLiteError) -> Reader? in
-      guard !state.isClosed else { throw SQLiteError.closed(nil) }
-      if let idle = state.idle.popLast() { return idle.reader }
-      state.opening += 1
-      return nil
+    while true {
+      // The reader returned last, as its pages are most likely in the CPU's caches.
+      let idle = try state.withLock { state throws(SQLiteError) -> Reader? in
+        guard !state.isClosed else { throw SQLiteError.closed(nil) }
+        if let idle = state.idle.popLast() { return idle.reader }
+        state.opening += 1
+        return nil
+      }
+      guard let idle else { break }
+      if idle.isUsable { return Lease(idle, of: self) }
+      idle.close()
     }
-    if let idle { return Lease(idle, of: self) }
     defer { state.withLock { $0.opening -= 1 } }
     return Lease(try open(), of: self)
   }

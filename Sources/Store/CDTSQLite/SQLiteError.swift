@@ -121,6 +121,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// SQLite has no negative codes.
   private static let oldLibraryCode: Int32 = -1
 
+  package static let outOfMemory = SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory")
+
   static func oldLibrary(_ found: Int32) -> SQLiteError {
     func spelled(_ version: Int32) -> String {
       "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)"

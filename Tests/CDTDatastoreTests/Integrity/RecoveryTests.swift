@@ -326,4 +326,27 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [4_096, 50])
+  func `an encrypted datastore whose first page is lost is still a datastore`(bytes: Int) throws {
+    try withTemporaryDirectory { directory in
+      let options = DatastoreOptions(encryption: .key((0..<32).map { UInt8($0) }))
+      let manager = try DatastoreManager(directory: directory, options: options)
+      let store = try manager.datastore(named: "store")
+      for number in 0..<200 {
+        try store.createDocument(from: DocumentDraft(id: "d\(number)", body: ["n": .int(Int64(number))]))
+      }
+      try manager.closeDatastore(named: "store")
+      let file = URL(filePath: "\(directory)/store/db.sync")
+      var data = try Data(contentsOf: file)
+      data = bytes < 4_096 ? data.prefix(bytes) : Data(repeating: 0, count: bytes) + data.dropFirst(bytes)
+      try data.write(to: file)
+      let saved = try manager.datastore(named: "saved")
+      let report = try saved.recoverDocuments(from: "\(directory)/store")
+      #expect(!report.losses.isEmpty)
+      if bytes == 4_096 { #expect(report.documents > 150) }
+      try manager.deleteDatastore(named: "store")
+      #expect(try manager.datastoreNames() == ["saved"])
+    }
+  }
 }

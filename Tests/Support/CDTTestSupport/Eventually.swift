@@ -10,7 +10,7 @@ package struct NotYet: Error, CustomStringConvertible {
 /// - Parameter what: The condition in words, for the error.
 /// - Throws: ``NotYet`` when the time is over.
 package func eventually(
-  _ what: String, within limit: Duration = .seconds(60), isolation: isolated (any Actor)? = #isolation,
+  _ what: String, within limit: Duration = .seconds(300), isolation: isolated (any Actor)? = #isolation,
   _ condition: () async throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + limit
@@ -25,7 +25,7 @@ package func eventually(
 /// - Parameter what: The condition in words, for the error.
 /// - Throws: ``NotYet`` when the time is over.
 package func blockUntil(
-  _ what: String, within limit: Duration = .seconds(60), _ condition: () throws -> Bool
+  _ what: String, within limit: Duration = .seconds(300), _ condition: () throws -> Bool
 ) throws {
   let end = ContinuousClock.now + limit
   while try !condition() {

@@ -83,7 +83,7 @@ struct CandidateStatement: Sendable {
   /// separately.
   ///
   /// - Parameters:
-  ///   - keys: How the rows of an index are read.
+  ///   - keys: The order in which the rows of an index are read.
   ///   - start: The position after which the candidates begin, if they are in the order of scores.
   static func of(
     _ source: QueryPlan.Source, order: QueryPlan.Order, keys: KeyOrder = KeyOrder(),

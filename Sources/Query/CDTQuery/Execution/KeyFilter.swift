@@ -13,6 +13,8 @@ final class KeyFilter: Sendable {
     let field: Int
     /// The numbers of the ranges of parts that match, in order; `nil` for any part.
     let ranges: Range<Int>?
+    /// The first bytes of the least and of the greatest bound: most parts are outside of them.
+    let prefixes: ClosedRange<UInt64>
     let absence: PredicateAccess.AbsenceFilter?
   }
 
@@ -35,8 +37,12 @@ final class KeyFilter: Sendable {
         bounds += bound.bytes
         ends.append(bounds.count)
       }
+      let least = ranges?.first.map { Self.prefix($0.lower) } ?? 0
+      let greatest = ranges?.last.map { Self.prefix($0.upper) } ?? .max
       conditions.append(
-        Condition(field: field, ranges: ranges.map { first..<first + $0.count }, absence: absence))
+        Condition(
+          field: field, ranges: ranges.map { first..<first + $0.count },
+          prefixes: least...max(least, greatest), absence: absence))
     }
     for (field, absence) in access.absence.sorted(by: { $0.key < $1.key }) { add(field, nil, absence) }
     for filter in access.filters {
@@ -50,6 +56,10 @@ final class KeyFilter: Sendable {
     (self.conditions, self.bounds, self.ends) = (conditions, bounds, ends)
   }
 
+  private static func prefix(_ bound: OrderKey) -> UInt64 {
+    bound.bytes.withUnsafeBytes { JSONBytes($0).prefix(0, $0.count) }
+  }
+
   func accepts(_ key: JSONBytes) -> Bool {
     var (field, offset) = (0, layout.start)
     for position in conditions.indices {
@@ -59,6 +69,7 @@ final class KeyFilter: Sendable {
         field += 1
       }
       let end = layout.end(of: field, in: key, at: offset)
+      guard condition.prefixes.contains(key.prefix(offset, end)) else { return false }
       if let ranges = condition.ranges, !contains(key.slice(offset, end), in: ranges) { return false }
       if let absence = condition.absence, layout.isNothing(field, in: key, at: offset) {
         let found = layout.absence(of: field, in: key, idAt: layout.startOfID(in: key))

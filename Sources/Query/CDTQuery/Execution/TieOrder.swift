@@ -7,7 +7,7 @@ struct TieOrder: ~Copyable {
   private let layout: KeyLayout
   private let tiedFields: Int
   private let memory: Int
-  /// What the keys of the rows have in common.
+  /// The beginning that the keys of the rows have in common.
   private var prefix = OrderKey()
   private var rows: ResultOrder
   private var count = 0

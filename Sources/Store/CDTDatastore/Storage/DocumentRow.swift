@@ -89,7 +89,8 @@ extension DocumentRevision {
   /// A stored body.
   static func body(_ text: UnsafeRawBufferPointer, of id: String) throws(DatastoreError) -> DocumentBody {
     guard let body = StoredBody(text) else {
-      throw DatastoreError(.damaged("the store", "the body of document \(DatastoreError.quoted(id)) is not a JSON object"))
+      throw DatastoreError(
+        .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is not a JSON object"))
     }
     return .stored(body)
   }

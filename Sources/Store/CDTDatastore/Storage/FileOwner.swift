@@ -10,8 +10,9 @@ package enum FileOwner {
       switch owner {
       case .application(DatabaseFile.applicationID), .unknown(hasCheckedPages: true), .empty, .encrypted:
         return
-      // SQLite's log of a file whose header is damaged.
-      case .unknown where try LogLoss.hasHeader(LogFile.path(of: path)): return
+      // SQLite's log of a file whose header is damaged, or the seals of an encrypted one, whose pages look like random bytes.
+      case .unknown
+      where try LogLoss.hasHeader(LogFile.path(of: path)) || Files.exists(path + LogFile.sealsSuffix): return
       case .unknown: throw DatastoreError(.unknownFile(path))
       case .application: throw DatastoreError(.foreignFile(path))
       }

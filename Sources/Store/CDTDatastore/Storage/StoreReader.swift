@@ -41,6 +41,14 @@ package final class StoreReader: PooledReader, @unchecked Sendable {
 
   // MARK: Transactions
 
+  /// Ends the transaction of the last user, if it goes on.
+  ///
+  /// - Throws: ``SQLiteError`` if there is no memory for it.
+  func beginAnew() throws(SQLiteError) {
+    letGo()
+    guard isUsable else { throw .outOfMemory }
+  }
+
   /// Begins a transaction, whose state is that of its first statement.
   func begin() throws(SQLiteError) {
     before = (connection.logState(), attachedSchema.flatMap { connection.logState(of: $0) })

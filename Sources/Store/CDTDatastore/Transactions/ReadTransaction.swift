@@ -52,7 +52,7 @@ public class ReadTransaction {
       extensionStates = kept
       return
     }
-    reader.letGo()
+    try reader.beginAnew()
     for each in extensions { try each.willBegin(on: reader) }
     if store.hiding != nil { try reader.prepareToHideDocuments() }
     try reader.begin()
@@ -65,7 +65,7 @@ public class ReadTransaction {
   package func beginAgain(with extension: some DatastoreExtension) throws -> Bool {
     guard let reader, !reader.connection.isReading else { return false }
     // The extension may attach a file and detach it again, which a transaction that has read it prevents.
-    reader.letGo()
+    try reader.beginAnew()
     do {
       try begin(on: reader, with: [`extension`], isWhole: true)
     } catch {
