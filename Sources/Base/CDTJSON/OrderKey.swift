@@ -158,11 +158,6 @@ package struct OrderKey: Sendable, Hashable {
     bytes.append(end)
   }
 
-  /// Appends the key of a boolean.
-  package static func append(_ bool: Bool, to bytes: inout [UInt8]) {
-    bytes.append(bool ? trueByte : falseByte)
-  }
-
   /// The numbers from which on the greatest double not above is written.
   private static let firstLarge = 0x1p55
 

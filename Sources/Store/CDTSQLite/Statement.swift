@@ -180,10 +180,6 @@ package final class Statement {
     handle.map { sqlite3_column_type($0, Int32(truncatingIfNeeded: column)) == SQLITE_NULL } ?? true
   }
 
-  package func isInteger(_ column: Int) -> Bool {
-    handle.map { sqlite3_column_type($0, Int32(truncatingIfNeeded: column)) == SQLITE_INTEGER } ?? false
-  }
-
   package func text(_ column: Int) -> String {
     withBytes(column) { String(decoding: $0, as: UTF8.self) }
   }
