@@ -16,6 +16,9 @@ struct QueriedDatabase: Sendable {
   ///   - store: A store with the same documents.
   ///   - hasShortPages: Whether a reply has only some of the documents.
   init(_ database: RemoteDatabase, sameAs store: Datastore, hasShortPages: Bool) throws {
+    var database = database
+    // After silence every document is read, and a busy machine may be silent.
+    database.timeout = .seconds(300)
     let textIndex = try IndexDefinition(fields: ["a", "b", "d"], name: nil, type: .text, settings: [:])
     remote = RemoteDatastore(
       database, textIndex: textIndex, retries: nil, replyLimit: hasShortPages ? 2_000 : 1_000_000)
