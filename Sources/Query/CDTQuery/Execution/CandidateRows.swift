@@ -10,6 +10,13 @@ final class CandidateRows {
   let layout: KeyLayout?
   private let filter: KeyFilter?
   private var ties: TieOrder?
+  private let isDescending: Bool
+  /// Whether the statement may begin again at another key. Another condition would be prepared each time.
+  private let maySeek: Bool
+  /// The first bytes of keys that were rejected for their next part, and their number.
+  private var rejected: (prefix: OrderKey, count: Int) = (OrderKey(), 0)
+  /// After so many, the statement begins again at the next key that may be accepted: a search costs as much as ten rows.
+  private static let fewRejected = 8
   /// Whether the rows with the same values are complete.
   private var areTiesComplete = false
   /// Whether the current row of the statement comes after them.
@@ -18,10 +25,14 @@ final class CandidateRows {
   private(set) var kept: (number: Int64, id: OrderKey, key: OrderKey)?
 
   /// - Parameter memory: The memory in bytes for rows with the same values.
-  init(_ statement: Statement, _ keys: CandidateStatement.Keys? = nil, memory: Int = 0) {
+  init(
+    _ statement: Statement, _ keys: CandidateStatement.Keys? = nil, maySeek: Bool = false, memory: Int = 0
+  ) {
     self.statement = statement
     layout = keys?.layout
     filter = keys?.filter
+    self.maySeek = maySeek
+    isDescending = keys?.order.isDescending ?? false
     ties = keys.flatMap { TieOrder($0.order, $0.layout, memory: memory) }
   }
 
@@ -31,9 +42,35 @@ final class CandidateRows {
   func next() throws -> Bool {
     if layout == nil { return try statement.step() }
     if ties != nil { return try nextSorted() }
+    guard let filter else { return try statement.step() }
     while try statement.step() {
-      if filter?.accepts(JSONBytes(statement.unsafeBytes(1))) ?? true { return true }
+      let key = JSONBytes(statement.unsafeBytes(1))
+      let decision = filter.decision(key)
+      switch decision {
+      case .accepted: return true
+      case .rejected: continue
+      case .before(_, let prefix), .behind(_, let prefix):
+        guard maySeek, isWorthSeeking(key.slice(0, prefix)) else { continue }
+        guard let next = filter.next(after: key, decision, isDescending: isDescending) else { continue }
+        statement.reset()
+        try statement.bind(blob: next.bytes, at: isDescending ? 2 : 1)
+      }
     }
+    return false
+  }
+
+  /// Whether some keys with these first bytes were rejected before.
+  private func isWorthSeeking(_ prefix: UnsafeRawBufferPointer) -> Bool {
+    rejected.count += 1
+    if rejected.count > 1, rejected.count < Self.fewRejected { return false }
+    let isSame = rejected.prefix.bytes.withUnsafeBytes { Order($0, prefix) == .same }
+    if isSame, rejected.count >= Self.fewRejected {
+      rejected.count = 0
+      return true
+    }
+    rejected.prefix.bytes.removeAll(keepingCapacity: true)
+    rejected.prefix.bytes.append(contentsOf: prefix)
+    rejected.count = 1
     return false
   }
 

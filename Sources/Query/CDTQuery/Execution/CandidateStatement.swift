@@ -165,9 +165,12 @@ struct CandidateStatement: Sendable {
   private static func index(
     _ access: IndexAccess, _ order: QueryPlan.Order, _ keys: KeyOrder, _ completeUpTo: Int64?, _ form: Form
   ) -> CandidateStatement {
+    // A filter skips keys, for which they must have an order.
+    let hasOrder = order != .unordered || access.filtersKeys
     var statement = rows(
-      of: access.index, in: access.ranges(in: keys),
-      isDescending: order == .unordered ? nil : keys.isDescending, completeUpTo, form)
+      of: access.index, in: access.ranges(in: keys), isDescending: hasOrder ? keys.isDescending : nil,
+      completeUpTo,
+      form)
     if case .idsOnly = form {
       let layout = KeyLayout(access.index.definition)
       statement.keys = Keys(layout: layout, filter: KeyFilter(access, layout), order: keys)

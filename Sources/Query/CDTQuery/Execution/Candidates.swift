@@ -43,7 +43,8 @@ final class Candidates {
         used.append(statement)
       }
       try wanted.bind(run: run, to: statement)
-      current = CandidateRows(statement, wanted.keys, memory: memory)
+      current = CandidateRows(
+        statement, wanted.keys, maySeek: wanted.values.isEmpty, memory: memory)
       isUnindexed = wanted.isUnindexed
     }
   }

@@ -60,7 +60,19 @@ final class KeyFilter: Sendable {
     bound.bytes.withUnsafeBytes { JSONBytes($0).prefix(0, $0.count) }
   }
 
+  enum Decision {
+    case accepted, rejected
+    /// As is every key with the same first bytes, of this length, before the range with a number.
+    case before(range: Int, prefix: Int)
+    /// As is every later key with the same first bytes.
+    case behind(range: Int, prefix: Int)
+  }
+
   func accepts(_ key: JSONBytes) -> Bool {
+    if case .accepted = decision(key) { true } else { false }
+  }
+
+  func decision(_ key: JSONBytes) -> Decision {
     var (field, offset) = (0, layout.start)
     for position in conditions.indices {
       let condition = conditions[position]
@@ -69,18 +81,42 @@ final class KeyFilter: Sendable {
         field += 1
       }
       let end = layout.end(of: field, in: key, at: offset)
-      guard condition.prefixes.contains(key.prefix(offset, end)) else { return false }
-      if let ranges = condition.ranges, !contains(key.slice(offset, end), in: ranges) { return false }
+      if let ranges = condition.ranges {
+        let prefix = key.prefix(offset, end)
+        if prefix < condition.prefixes.lowerBound { return .before(range: ranges.lowerBound, prefix: offset) }
+        if prefix > condition.prefixes.upperBound {
+          return .behind(range: ranges.upperBound - 1, prefix: offset)
+        }
+        if !contains(key.slice(offset, end), in: ranges) { return .rejected }
+      }
       if let absence = condition.absence, layout.isNothing(field, in: key, at: offset) {
         let found = layout.absence(of: field, in: key, idAt: layout.startOfID(in: key))
         switch absence {
-        case .only(let wanted): if found != wanted { return false }
-        case .except(let unwanted): if found == unwanted { return false }
+        case .only(let wanted): if found != wanted { return .rejected }
+        case .except(let unwanted): if found == unwanted { return .rejected }
         }
       }
       (field, offset) = (field + 1, end)
     }
-    return true
+    return .accepted
+  }
+
+  /// The first key after one that was rejected, in the direction of reading, that may be accepted; `nil` if that is not known.
+  ///
+  /// - Returns: As a bound: the least of the keys that remain, or in descending order the one that all of them are below.
+  func next(after key: JSONBytes, _ decision: Decision, isDescending: Bool) -> OrderKey? {
+    let (range, length) =
+      switch decision {
+      case .accepted, .rejected: (-1, 0)
+      case .before(let range, let prefix), .behind(let range, let prefix): (range, prefix)
+      }
+    guard range >= 0 else { return nil }
+    var next = OrderKey(Array(key.slice(0, length)))
+    let isBefore = if case .before = decision { true } else { false }
+    if isBefore == isDescending { return isDescending ? next : next.successor }
+    let number = isDescending ? 2 * range + 1 : 2 * range
+    next.bytes += bounds[(number == 0 ? 0 : ends[number - 1])..<ends[number]]
+    return next
   }
 
   private func contains(_ part: UnsafeRawBufferPointer, in ranges: Range<Int>) -> Bool {
