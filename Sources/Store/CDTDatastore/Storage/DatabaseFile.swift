@@ -266,8 +266,6 @@ package enum DatabaseFile {
       try writeTexts(connection)
       try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
     }
-    // In the transaction before, SQLite could read pages of its own that are not in the file yet, which looks like damage.
-    try connection.execute("DROP TABLE IF EXISTS earlier_documents")
     try PageChecksumUpgrade(connection).finish()
   }
 
@@ -281,9 +279,8 @@ package enum DatabaseFile {
       \(documents)
       """)
     let earlier = try connection.statement(
-      """
-      SELECT number, id, revision, body FROM earlier_documents ORDER BY number
-      """)
+      "SELECT number, id, revision, body FROM earlier_documents ORDER BY number")
+    defer { earlier.reset() }
     while try earlier.step() {
       let (id, revision) = (earlier.text(1), try RevisionID(stored: earlier.unsafeBytes(2)))
       let columns = StoredText.Columns(
@@ -300,6 +297,7 @@ package enum DatabaseFile {
       try new.bind(text: columns.text, at: 4)
       try new.run()
     }
+    try connection.execute("DROP TABLE earlier_documents")
   }
 
   private static func createSchema(_ connection: Connection) throws {
