@@ -95,30 +95,6 @@ typedef struct csqlite_sealed_log {
   void *log;
 } csqlite_sealed_log;
 
-/// Whether the index of a log says that more frames were copied into the database than the log has. Call it with the write lock
-/// of the log. If the two copies of the header differ, SQLite rebuilds the index before it uses it.
-/// Source: https://sqlite.org/walformat.html, The WAL-Index File Format.
-static inline _Bool csqlite_is_log_index_wrong(const volatile void *index) {
-  const void *header = (const void *)index;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (memcmp(header, (const char *)header + 48, 48) != 0) return 0;
-  uint32_t frames, copied;
-  memcpy(&frames, (const char *)header + 16, 4);
-  memcpy(&copied, (const char *)header + 96, 4);
-  return copied > frames;
-}
-
-/// The number of pages of the database after the last commit in the log, 0 without one; -1 while a commit is written.
-/// Source: https://sqlite.org/walformat.html, The WAL-Index File Format.
-static inline int64_t csqlite_log_index_pages(const volatile void *index) {
-  const void *header = (const void *)index;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (memcmp(header, (const char *)header + 48, 48) != 0) return -1;
-  uint32_t pages;
-  memcpy(&pages, (const char *)header + 20, 4);
-  return pages;
-}
-
 /// The header of the index of a log. Every commit, and every restart of the log, changes it.
 typedef struct csqlite_log_header {
   uint64_t words[6];
@@ -137,6 +113,28 @@ static inline _Bool csqlite_read_log_header(const volatile void *index, csqlite_
 static inline _Bool csqlite_is_log_header(const volatile void *index, const csqlite_log_header *known) {
   csqlite_log_header header;
   return csqlite_read_log_header(index, &header) && memcmp(&header, known, 48) == 0;
+}
+
+static inline uint32_t csqlite_log_header_word(const csqlite_log_header *header, int offset) {
+  uint32_t word;
+  memcpy(&word, (const char *)header + offset, 4);
+  return word;
+}
+
+/// Whether the index of a log says that more frames were copied into the database than the log has. Call it with the write lock
+/// of the log. If the two copies of the header differ, SQLite rebuilds the index before it uses it.
+static inline _Bool csqlite_is_log_index_wrong(const volatile void *index) {
+  csqlite_log_header header;
+  if (!csqlite_read_log_header(index, &header)) return 0;
+  uint32_t copied;
+  memcpy(&copied, (const char *)index + 96, 4);
+  return copied > csqlite_log_header_word(&header, 16);
+}
+
+/// The number of pages of the database after the last commit in the log, 0 without one; -1 while a commit is written.
+static inline int64_t csqlite_log_index_pages(const volatile void *index) {
+  csqlite_log_header header;
+  return csqlite_read_log_header(index, &header) ? (int64_t)csqlite_log_header_word(&header, 20) : -1;
 }
 
 #endif

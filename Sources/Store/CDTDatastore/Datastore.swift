@@ -174,18 +174,17 @@ public final class Datastore: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkFile() throws(DatastoreError) {
     try checkOpen()
-    guard try Self.identity(databasePath) == file.identity else {
-      throw DatastoreError(.deletedElsewhere(name))
-    }
-    guard access.isCurrent(databasePath) else { throw DatastoreError(.changedElsewhere(name)) }
+    try checkPlace(Self.identity(databasePath) == file.identity)
   }
 
   /// Like ``checkFile()``, for a read: a directory that was moved away is only noticed soon.
   private func checkFileSoon() throws(DatastoreError) {
     try checkOpen()
-    guard try FileSystem.perform("read", databasePath, file.isInPlace()) else {
-      throw DatastoreError(.deletedElsewhere(name))
-    }
+    try checkPlace(FileSystem.perform("read", databasePath, file.isInPlace()))
+  }
+
+  private func checkPlace(_ isInPlace: Bool) throws(DatastoreError) {
+    guard isInPlace else { throw DatastoreError(.deletedElsewhere(name)) }
     guard access.isCurrent(databasePath) else { throw DatastoreError(.changedElsewhere(name)) }
   }
 
@@ -313,10 +312,8 @@ public final class Datastore: Sendable {
 
   /// Runs `body` with a reader; SQLite errors become ``DatastoreError``.
   func withReader<R>(_ body: (StoreReader) throws -> R) throws -> R {
-    try checkFileSoon()
-    return try mappingFailures {
-      let lease = try readers.lend()
-      try lease.reader.prepare()
+    try mappingFailures {
+      let lease = try lendReader()
       let result = try body(lease.reader)
       try checkUnchanged()
       return result

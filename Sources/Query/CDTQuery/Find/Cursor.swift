@@ -101,9 +101,11 @@ package final class Cursor {
     // An error of the closures is not one of reading.
     var failure: (any Error)?
     let (store, hasAttachments) = (store, attachmentsJSON != nil)
+    // Then the stored texts are the results.
+    let areStored = !hasAttachments && query.returnsDocuments
     try reading {
-      while let row = try nextRow(hasAttachments || !query.returnsDocuments ? .documents : .texts) {
-        if hasAttachments || !query.returnsDocuments { writeText(of: row, to: &buffer) }
+      while let row = try nextRow(areStored ? .texts : .documents) {
+        if !areStored { writeText(of: row, to: &buffer) }
         var attachments: (id: String, all: Attachments)?
         if hasAttachments, let whole = try run?.whole(row), whole.hasAttachments {
           attachments = (whole.id, try whole.attachments(in: transaction))
@@ -112,10 +114,8 @@ package final class Cursor {
           let shouldContinue =
             if let attachments, let attachmentsJSON {
               try Self.withAttachments(try attachmentsJSON(attachments.id, attachments.all), in: buffer, body)
-            } else if !hasAttachments, query.returnsDocuments {
-              try body(row.text)
             } else {
-              try buffer.withBytes(body)
+              try areStored ? body(row.text) : buffer.withBytes(body)
             }
           guard shouldContinue else { return }
         } catch {

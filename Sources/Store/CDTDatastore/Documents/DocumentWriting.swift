@@ -194,6 +194,7 @@ struct DocumentWriting {
       SELECT sequence, parent, deleted, attachments, body FROM revisions
        WHERE document = ?1 AND generation = ?2 AND revision = ?3
       """)
+    defer { known.reset() }
     try bind(leaf, of: row, to: known, at: 1)
     guard try known.step() else { return }
     let written = known.int64(0)
@@ -205,7 +206,6 @@ struct DocumentWriting {
     if known.int64(3) > 0 {
       winner.attachments = try AttachmentRow.find(document: row.number, revision: leaf, on: connection)
     }
-    known.reset()
     try replaceWinner(by: winner, of: row, written: written == sequence ? nil : written)
     let remove = try connection.statement(
       "DELETE FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
