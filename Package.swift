@@ -91,6 +91,7 @@ let package = Package(
 
     library("Query", "CDTCPCRE2", "libpcre2-8", "libpcre2-dev"),
     module("Query", "CDTSelector", ["CDTPlatform", "CDTJSON", "CDTDatastore", "CDTCPCRE2"]),
+    module("Query", "CDTRules", ["CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
     module(
       "Query", "CDTIndex",
       ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
@@ -98,7 +99,7 @@ let package = Package(
     module(
       "Query", "CDTQuery",
       [
-        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector", "CDTIndex", "CDTPlan",
+        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan",
       ]),
 
     module(

@@ -82,6 +82,7 @@ package struct Estimator {
     case .field(let path, let predicate): part(path, predicate)
     case .text: Self.textPart
     case .value: 0.5
+    case .rule(let rule): part(rule.clause)
     }
   }
 

@@ -76,7 +76,7 @@ extension Predicate {
     case .type(let type): type == .null
     case .exists: true
     case .compare, .notNull, .modulo, .size, .beginsWith, .regex, .elementMatches, .allElementsMatch,
-      .keyMatches:
+      .keyMatches, .computed:
       false
     case .collated(let predicate, _): predicate.holdsForNull
     }
@@ -116,7 +116,7 @@ extension Predicate {
   private func holds(forEach values: [JSONValue]) -> Bool {
     switch self {
     // Patterns are left to the matcher.
-    case .regex, .keyMatches: return false
+    case .regex, .keyMatches, .computed: return false
     // A number beyond 64 bits can equal another and leave another remainder.
     case .modulo where !values.allSatisfy(\.isInt): return false
     default:

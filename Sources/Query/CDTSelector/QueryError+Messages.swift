@@ -15,6 +15,10 @@ extension QueryError {
     case tooDeep, valueTooDeep, tooManyClauses
     case invalidSearch(TextSearch.Failure), textUnderNegation, secondText, textWithoutIndex(store: String?)
     case matchLimit(pattern: String, documentID: String), timedOut(Duration)
+    // Rules
+    case notInRule(String), thenIsMissing, withoutIf(String), unknownReference(String), recursiveReference(
+      String)
+    case onlyForWriting(String), misplacedOperand(String), documentFieldInRule(String), textInRule
     // Requests
     case notARequest(JSONValue), unknownRequestKey(String), requestWithoutSelector
     case notAWholeNumber(JSONValue, String), notABoolean(JSONValue, String)
@@ -40,12 +44,13 @@ extension QueryError {
     fileprivate var code: Code {
       switch self {
       case .unknownOperator, .operatorNeedsField, .combinationUnderField, .unknownAggregate: .unknownOperator
-      case .notAnObject, .invalidJSON, .emptyMember, .emptyFieldValue, .emptyComplement, .mixedKeys:
+      case .notAnObject, .invalidJSON, .emptyMember, .emptyFieldValue, .emptyComplement, .mixedKeys,
+        .thenIsMissing, .withoutIf, .unknownReference, .recursiveReference, .onlyForWriting, .textInRule:
         .invalidSelector
       case .emptyElementSelector, .wrongArgument, .unknownType, .notANumber, .optionsWithoutRegex,
-        .unknownRegexOption, .moduloCount, .moduloByZero:
+        .unknownRegexOption, .moduloCount, .moduloByZero, .misplacedOperand:
         .invalidArgument
-      case .invalidPath, .notDecodable, .computedProperty: .invalidPath
+      case .invalidPath, .notDecodable, .computedProperty, .notInRule, .documentFieldInRule: .invalidPath
       case .viewWithoutValue: .invalidIndex
       case .reservedField, .invalidAmount, .misfit: .invalidChange
       case .regexRefused, .regexTooLong: .invalidRegex
@@ -136,6 +141,21 @@ extension QueryError {
       case .moduloCount(let count): "\"$mod\" takes two numbers, [divisor, remainder], not \(count)"
       case .moduloByZero: "the divisor of \"$mod\" truncates to 0; use a divisor of 1 or more"
       case .tooDeep: "the selector is nested deeper than \(QuerySelector.maximumDepth) levels; flatten it"
+      case .notInRule(let name):
+        "a rule has newDoc, oldDoc, userCtx and security, not \"\(name)\"; write \"newDoc.\(name)\" for a member of the document"
+      case .thenIsMissing: "\"$if\" needs a \"$then\" beside it; add what must hold"
+      case .withoutIf(let name): "\"\(name)\" needs an \"$if\" beside it; add the condition"
+      case .unknownReference(let name):
+        "the design document has no member \"\(name)\"; define the selector there, or correct the path"
+      case .recursiveReference(let name):
+        "the definition \"\(name)\" refers to itself; write out the levels that documents have"
+      case .onlyForWriting(let name): "\"\(name)\" belongs to rules of writing; remove it"
+      case .misplacedOperand(let name):
+        "\"\(name)\" is a whole operand, or a member of the array of \"$in\", \"$nin\", \"$all\" or \"$mod\"; move it"
+      case .documentFieldInRule(let name):
+        "\"\(name)\" can be compared with literals and with userCtx only; compare another field"
+      case .textInRule:
+        "a rule has no search for words, which needs an index; use \"$regex\" or \"$beginsWith\""
       case .valueTooDeep:
         "the value is nested deeper than \(JSONParsingOptions().maximumDepth) levels, the most that a document can have; flatten it"
       case .tooManyClauses:

@@ -72,7 +72,7 @@ enum CandidateElement {
       return CandidateField.pattern(prefix).map { ("$regex", .string($0), true) } ?? type(.string)
     case .regex: return type(.string)
     case .keyMatches: return type(.object)
-    case .collated: return nil
+    case .computed, .collated: return nil
     case .elementMatches(let condition): return nested("$elemMatch", condition)
     case .allElementsMatch(let condition): return nested("$allMatch", condition)
     }

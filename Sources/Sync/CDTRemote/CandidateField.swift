@@ -79,7 +79,7 @@ struct CandidateField: Sendable {
     case .allElementsMatch(let condition): return elements("$allMatch", condition)
     case .keyMatches: return .wider(isPresent, type(.object, .array))
     // Null is also a member of `$in`.
-    case .collated: return .wider(on(["$exists": true]))
+    case .computed, .collated: return .wider(on(["$exists": true]))
     }
   }
 
@@ -157,7 +157,7 @@ struct CandidateField: Sendable {
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
       return missing(or: .wider(on(["$not": ["$regex": .string(pattern)]])))
-    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches, .collated: return .unknown
+    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches, .computed, .collated: return .unknown
     }
   }
 
@@ -212,17 +212,6 @@ struct CandidateField: Sendable {
         let digits = String(scalar.value, radix: 16)
         pattern += "\\x" + (digits.count < 2 ? "0" : "") + digits
       }
-    }
-  }
-}
-
-extension Predicate.Comparison {
-  fileprivate var opposite: Predicate.Comparison {
-    switch self {
-    case .less: .greaterOrEqual
-    case .lessOrEqual: .greater
-    case .greater: .lessOrEqual
-    case .greaterOrEqual: .less
     }
   }
 }

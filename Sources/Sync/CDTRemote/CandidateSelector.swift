@@ -37,7 +37,7 @@ enum CandidateSelector: Sendable, Hashable {
       case .not(let clause): CandidateSelector(complementOf: clause, isDocument: isDocument)
       case .field(let path, let predicate):
         CandidateField(path, isDocument: isDocument)?.candidates(predicate) ?? .unknown
-      case .text, .value: .unknown
+      case .text, .value, .rule: .unknown
       }
   }
 
@@ -53,7 +53,7 @@ enum CandidateSelector: Sendable, Hashable {
       case .not(let clause): CandidateSelector(clause, isDocument: isDocument)
       case .field(let path, let predicate):
         CandidateField(path, isDocument: isDocument)?.complement(predicate) ?? .unknown
-      case .text, .value: .unknown
+      case .text, .value, .rule: .unknown
       }
   }
 

@@ -92,7 +92,7 @@ extension Clause {
     case .field(let path, _):
       guard let name = path.segments.first?.name, name.allSatisfy(\.isWordCharacter) else { return nil }
       return [String(decoding: name, as: UTF8.self)]
-    case .text, .value: return nil
+    case .text, .value, .rule: return nil
     }
   }
 }

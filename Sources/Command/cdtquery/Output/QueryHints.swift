@@ -51,7 +51,7 @@ struct QueryHints {
       let whole = FieldPath(segments: parent + path.segments)
       expect(predicate, of: whole)
       if add(whole) { collect(predicate, of: whole) }
-    case .always, .never, .not, .text, .value: return
+    case .always, .never, .not, .text, .value, .rule: return
     }
   }
 

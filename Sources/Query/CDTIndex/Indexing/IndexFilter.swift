@@ -37,7 +37,7 @@ extension Clause {
     case .and(let members): .all(Self.canonical(members))
     case .or(let members): .any(Self.canonical(members))
     case .not(let member): member.canonical.complement
-    case .always, .never, .field, .text, .value: self
+    case .always, .never, .field, .text, .value, .rule: self
     }
   }
 
@@ -46,29 +46,5 @@ extension Clause {
       .sorted { $0.text.precedesInBytes($1.text) }
     return spelled.indices.filter { $0 == 0 || !spelled[$0].text.hasSameBytes(as: spelled[$0 - 1].text) }.map
     { spelled[$0].clause }
-  }
-
-  /// Whether it has a `$regex`, which could make any write slow, or fail.
-  fileprivate var hasPattern: Bool {
-    switch self {
-    case .always, .never, .text: false
-    case .and(let members), .or(let members): members.contains(where: \.hasPattern)
-    case .not(let member): member.hasPattern
-    case .field(_, let predicate), .value(let predicate): predicate.hasPattern
-    }
-  }
-}
-
-extension Predicate {
-  fileprivate var hasPattern: Bool {
-    switch self {
-    case .regex: true
-    case .elementMatches(let condition), .allElementsMatch(let condition):
-      switch condition {
-      case .fields(let clause), .operators(let clause): clause.hasPattern
-      }
-    case .keyMatches(let clause): clause.hasPattern
-    case .equal, .compare, .among, .exists, .notNull, .type, .modulo, .size, .beginsWith, .collated: false
-    }
   }
 }

@@ -143,7 +143,7 @@ struct ResolvedGroups: Sendable {
     case .and(let clauses), .or(let clauses):
       for clause in clauses { try check(clause, members) }
     case .not(let clause): try check(clause, members)
-    case .always, .never, .text, .value: break
+    case .always, .never, .text, .value, .rule: break
     }
   }
 }

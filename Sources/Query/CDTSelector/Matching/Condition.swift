@@ -33,6 +33,8 @@ indirect enum Condition: Sendable {
       self = .not(Condition(clause, names: &names, isDocument: isDocument, text: text, budget))
     case .text: self = text.map(Condition.text) ?? .constant(false)
     case .value(let predicate): self = .value(ValueTest(predicate, budget))
+    case .rule(let rule):
+      self = Condition(rule.clause, names: &names, isDocument: isDocument, text: text, budget)
     case .field(let path, let predicate):
       let test = ValueTest(predicate, budget)
       if isDocument, let field = path.documentField {

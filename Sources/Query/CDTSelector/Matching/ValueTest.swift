@@ -23,6 +23,7 @@ package struct ValueTest: Sendable {
     /// `$keyMapMatch`.
     case keys(Matcher)
     case collated(CollatedTest)
+    case computed(ComputedPredicate)
   }
 
   /// Above this number of members, hashing costs less than comparing.
@@ -47,12 +48,13 @@ package struct ValueTest: Sendable {
       case .elementMatches(let condition): .elements(Matcher(condition, budget), every: false)
       case .allElementsMatch(let condition): .elements(Matcher(condition, budget), every: true)
       case .keyMatches(let clause): .keys(Matcher(.operators(clause), budget))
+      case .computed(let predicate): .computed(predicate)
       case .collated(let predicate, let collation): .collated(CollatedTest(predicate, collation))
       }
   }
 
   /// Whether the value at an offset satisfies the test, or, if it is an array, any of its elements does.
-  func holdsInside(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
+  package func holdsInside(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
     if try holds(bytes, at: start) { return true }
     guard looksIntoArrays, bytes.kind(at: start) == .array else { return false }
     var elements = bytes.elements(at: start)
@@ -87,6 +89,7 @@ package struct ValueTest: Sendable {
     case .elements(let matcher, let every): try Self.elements(of: start, in: bytes, matcher, every: every)
     case .keys(let matcher): try Self.keys(of: start, in: bytes, matcher)
     case .collated(let test): test.holds(bytes, at: start)
+    case .computed(let predicate): try predicate.holds(bytes, at: start)
     }
   }
 

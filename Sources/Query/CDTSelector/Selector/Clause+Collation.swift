@@ -15,6 +15,7 @@ extension Clause {
     case .or(let members): .or(members.map { $0.collated(by: collation, isDocument: isDocument) })
     case .not(let clause): .not(clause.collated(by: collation, isDocument: isDocument))
     case .value(let predicate): .value(predicate.collated(by: collation))
+    case .rule(let rule): rule.clause.collated(by: collation, isDocument: isDocument)
     case .field(let path, let predicate):
       isDocument && path.documentField != nil ? self : .field(path, predicate.collated(by: collation))
     }
@@ -43,7 +44,7 @@ extension Predicate {
     case .beginsWith: .collated(self, collation)
     case .elementMatches(let condition): .elementMatches(condition.collated(by: collation))
     case .allElementsMatch(let condition): .allElementsMatch(condition.collated(by: collation))
-    case .exists, .notNull, .type, .modulo, .size, .regex, .keyMatches, .collated: self
+    case .exists, .notNull, .type, .modulo, .size, .regex, .keyMatches, .computed, .collated: self
     }
   }
 

@@ -21,6 +21,7 @@ extension Clause {
     case .field(let path, let predicate): JSONObject([(path.text, .object(predicate.operators))])
     case .text(let search): ["$text": ["$search": .string(search.text)]]
     case .value(let predicate): predicate.operators
+    case .rule(let rule): rule.clause.selector
     }
   }
 
@@ -35,6 +36,7 @@ extension Clause {
     case .not(.value(.among(let members))): ["$nin": .array(members)]
     case .not(.value(.exists)): ["$exists": false]
     case .not(let clause): ["$not": .object(clause.elementOperators)]
+    case .rule(let rule): rule.clause.elementOperators
     case .or, .field, .text, .value: selector
     }
   }
@@ -91,6 +93,7 @@ extension Predicate {
     case .elementMatches(let condition): ["$elemMatch": .object(condition.selector)]
     case .allElementsMatch(let condition): ["$allMatch": .object(condition.selector)]
     case .keyMatches(let clause): ["$keyMapMatch": .object(clause.elementOperators)]
+    case .computed(let computed): JSONObject([(computed.name, computed.operand.json)])
     case .collated(let predicate, _): predicate.operators
     }
   }

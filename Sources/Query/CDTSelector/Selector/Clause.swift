@@ -10,6 +10,8 @@ package indirect enum Clause: Sendable, Hashable {
   case field(FieldPath, Predicate)
   /// A search for words in a text index's fields.
   case text(TextSearch)
+  /// A part of a rule.
+  case rule(RuleClause)
   /// A test of the element itself, inside `$elemMatch`, `$allMatch` and `$keyMapMatch` with operators.
   case value(Predicate)
 
@@ -68,6 +70,7 @@ package indirect enum Clause: Sendable, Hashable {
     case .field(let path, _): holds(path)
     case .and(let members), .or(let members): members.contains { $0.reads(where: holds) }
     case .not(let clause): clause.reads(where: holds)
+    case .rule(let rule): rule.clause.reads(where: holds)
     case .always, .never, .value, .text: false
     }
   }
@@ -77,7 +80,7 @@ package indirect enum Clause: Sendable, Hashable {
     switch self {
     case .text(let search): search
     case .and(let members), .or(let members): members.lazy.compactMap(\.textSearch).first
-    case .always, .never, .not, .field, .value: nil
+    case .always, .never, .not, .field, .value, .rule: nil
     }
   }
 }

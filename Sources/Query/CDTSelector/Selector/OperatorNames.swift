@@ -10,7 +10,10 @@ package enum OperatorNames {
 
   /// The advice for an operator of MongoDB or SQL without a counterpart of a similar name here; `nil` for others.
   static func instead(of name: String) -> String? {
-    switch name.lowercased() {
+    if RuleAdditions.names.contains(name) {
+      return "\"\(name)\" belongs to rules, which design documents have; see docs/rules.md"
+    }
+    return switch name.lowercased() {
     case "$oid": "an id is a string; write it without \"$oid\""
     case "$date", "$numberlong", "$numberint", "$numberdouble", "$numberdecimal":
       "values are plain JSON; write the number, or the date as a string, without it"

@@ -21,6 +21,8 @@ package enum Predicate: Sendable, Hashable {
   case allElementsMatch(ElementCondition)
   /// A key of an object, as a string, satisfies the operators.
   case keyMatches(Clause)
+  /// An operator of a rule with an operand that is computed.
+  case computed(ComputedPredicate)
   /// A predicate with strings, which are compared by a collation.
   indirect case collated(Predicate, Collation)
 
@@ -38,13 +40,23 @@ package enum Predicate: Sendable, Hashable {
       case .greaterOrEqual: order != .ascending
       }
     }
+
+    package var opposite: Comparison {
+      switch self {
+      case .less: .greaterOrEqual
+      case .lessOrEqual: .greater
+      case .greater: .lessOrEqual
+      case .greaterOrEqual: .less
+      }
+    }
   }
 
   /// Whether an array also satisfies the predicate if any of its elements does.
   package var looksIntoArrays: Bool {
     switch self {
     case .equal, .compare, .among, .modulo, .beginsWith, .regex, .keyMatches: true
-    case .exists, .notNull, .type, .size, .elementMatches, .allElementsMatch: false
+    // It looks itself, as the operand can depend on the place.
+    case .exists, .notNull, .type, .size, .elementMatches, .allElementsMatch, .computed: false
     case .collated(let predicate, _): predicate.looksIntoArrays
     }
   }

@@ -7,12 +7,20 @@ import CDTJSON
 /// → and(name = "mike", age > 12, not(age = 40))
 /// ```
 struct SelectorParser {
+  /// The operators of rules; `nil` in other selectors.
+  var additions: RuleAdditions?
+  /// The references that are being parsed.
+  var references: [String] = []
   private var depth = 0
   private var clauses = 0
   /// The number of enclosing negations, and whether there is a text search.
   private var complements = 0
   private var elements = 0
   private var hasText = false
+
+  init(additions: RuleAdditions? = nil) {
+    self.additions = additions
+  }
 
   /// Parses a selector whose keys are fields and combinations.
   mutating func parse(_ object: JSONObject, at path: String = "") throws(QueryError) -> Clause {
@@ -22,13 +30,24 @@ struct SelectorParser {
     members.reserveCapacity(object.count)
     for (key, value) in object {
       let place = Self.join(path, key)
-      if key.utf8.first == UInt8(ascii: "$") {
+      if isNeutral(key) {
+        if let clause = try addition(key, of: object, in: .selector, at: path) { members.append(clause) }
+      } else if let additions, elements == 0 {
+        let name = additions.rootPath(key)
+        if name.utf8.first == UInt8(ascii: "$") {
+          members.append(try combination(key, value, at: place))
+        } else {
+          let field = try Self.fieldPath(name, at: place)
+          try additions.check(field, at: place)
+          members.append(try self.field(field, value, at: place))
+        }
+      } else if key.utf8.first == UInt8(ascii: "$") {
         members.append(try combination(key, value, at: place))
       } else {
         members.append(try field(try Self.fieldPath(key, at: place), value, at: place))
       }
     }
-    return .all(members)
+    return annotated(.all(members), by: object)
   }
 
   // MARK: Combinations
@@ -56,6 +75,7 @@ struct SelectorParser {
   }
 
   private mutating func textSearch(_ argument: JSONValue, at path: String) throws(QueryError) -> TextSearch {
+    guard additions == nil else { throw QueryError(.textInRule, at: path) }
     guard elements == 0 else { throw QueryError(.combinationUnderField("$text"), at: path) }
     guard complements == 0 else { throw QueryError(.textUnderNegation, at: path) }
     guard !hasText else { throw QueryError(.secondText, at: path) }
@@ -99,11 +119,12 @@ struct SelectorParser {
   ) throws(QueryError) -> Clause {
     guard case .object(let object) = value else {
       try count(place)
+      try checkLiteral(value, at: place)
       return .field(path, .equal(value))
     }
     try enter(place)
     defer { depth -= 1 }
-    guard try Self.holdsOperators(object, at: place) else {
+    guard try holdsOperators(object, at: place) else {
       return try subselector(path, object, at: place)
     }
     return try operators(object, on: .field(path), at: place)
@@ -117,6 +138,12 @@ struct SelectorParser {
     var members: [Clause] = []
     members.reserveCapacity(object.count)
     for (key, value) in object {
+      if isNeutral(key) {
+        if let clause = try addition(key, of: object, in: .target(.field(path)), at: place) {
+          members.append(clause)
+        }
+        continue
+      }
       let inner = Self.join(place, key)
       let whole = path.appending(try Self.fieldPath(key, at: inner))
       guard whole.segments.count <= FieldPath.maximumSegments else {
@@ -124,7 +151,7 @@ struct SelectorParser {
       }
       members.append(try field(whole, value, at: inner))
     }
-    return .all(members)
+    return annotated(.all(members), by: object)
   }
 
   // MARK: Operators
@@ -147,11 +174,20 @@ struct SelectorParser {
           target.clause(.regex(try OperatorArgument.regex(argument, options: options, at: place))))
       case "$elemMatch", "$allMatch", "$keyMapMatch":
         members.append(target.clause(try elementOperator(name, argument, at: path)))
+      case _ where isNeutral(name):
+        if let clause = try addition(name, of: object, in: .target(target), at: place) {
+          members.append(clause)
+        }
       default:
-        members.append(try OperatorArgument.clause(name, argument, on: target, at: path))
+        if let computed = try computed(name, argument, of: object, on: target, at: path) {
+          members.append(computed)
+        } else {
+          try checkLiteral(argument, at: path)
+          members.append(try OperatorArgument.clause(name, argument, on: target, at: path))
+        }
       }
     }
-    return .all(members)
+    return annotated(.all(members), by: object)
   }
 
   /// `{x: {$not: {y: 1}}}` is the negation of `{x: {y: 1}}`.
@@ -163,15 +199,25 @@ struct SelectorParser {
         .wrongArgument(of: "$not", wanted: "operators or a selector", found: argument), at: path)
     }
     guard !object.isEmpty else { throw QueryError(.emptyComplement, at: path) }
-    switch target {
-    case .field(let field): return try self.field(field, argument, at: path).complement
-    case .value:
+    return try part("$not", argument, in: .target(target), at: path).complement
+  }
+
+  /// Parses an argument that stands in for the object in which its operator stands.
+  mutating func part(
+    _ name: String, _ argument: JSONValue, in scope: Scope, at path: String
+  ) throws(QueryError) -> Clause {
+    switch scope {
+    case .target(.field(let field)): return try self.field(field, argument, at: path)
+    case .selector:
+      guard case .object(let object) = argument else { throw QueryError(.notAnObject(argument), at: path) }
+      return try parse(object, at: path)
+    case .target(.value):
       try enter(path)
       defer { depth -= 1 }
-      guard try Self.holdsOperators(object, at: path) else {
-        throw QueryError(.wrongArgument(of: "$not", wanted: "operators here", found: argument), at: path)
+      guard case .object(let object) = argument, try holdsOperators(object, at: path) else {
+        throw QueryError(.wrongArgument(of: name, wanted: "operators here", found: argument), at: path)
       }
-      return try operators(object, on: .value, at: path).complement
+      return try operators(object, on: .value, at: path)
     }
   }
 
@@ -185,7 +231,7 @@ struct SelectorParser {
     guard !object.isEmpty else { throw QueryError(.emptyElementSelector(name), at: path) }
     try enter(path)
     defer { depth -= 1 }
-    if try Self.asksOfValue(object, at: path) {
+    if try asksOfValue(object, at: path) {
       let clause = try operators(object, on: .value, at: path)
       switch name {
       case "$elemMatch": return .elementMatches(.operators(clause))
@@ -206,9 +252,9 @@ struct SelectorParser {
   // MARK: Shape
 
   /// Whether an object has operators, decided by its first key. An object with both operators and names is an error.
-  private static func holdsOperators(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
+  private func holdsOperators(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
     var first: (key: String, isOperator: Bool)?
-    for (key, _) in object {
+    for (key, _) in object where !isNeutral(key) {
       let isOperator = key.utf8.first == UInt8(ascii: "$")
       guard let first else {
         first = (key, isOperator)
@@ -222,21 +268,24 @@ struct SelectorParser {
     }
     if first?.isOperator == true {
       for (key, _) in object where OperatorNames.combinations.contains(key) || key == "$where" {
-        let place = join(path, key)
+        let place = Self.join(path, key)
         throw key == "$where"
           ? QueryError(.unknownOperator(key), at: place) : QueryError(.combinationUnderField(key), at: place)
       }
     }
-    return first?.isOperator ?? false
+    // The additions of rules can stand beside operators.
+    return first?.isOperator ?? !object.isEmpty
   }
 
   /// Whether an element is tested by operators, not by a selector of its fields. Names, `$and`, `$or` and `$nor` form
   /// a selector, which may contain `$not`; `$not` alone is decided by its content.
-  private static func asksOfValue(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
+  private func asksOfValue(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
     var object = object
     while object.count == 1, case .object(let inner)? = object["$not"] { object = inner }
-    let isSelector = object.contains { isPartOfSelector($0.key) }
-    if isSelector, object.allSatisfy({ isPartOfSelector($0.key) || $0.key == "$not" }) { return false }
+    let others = object.filter { !isNeutral($0.key) }
+    if others.isEmpty, let inner = try asked(by: object, at: path) { return try asksOfValue(inner, at: path) }
+    let isSelector = others.contains { Self.isPartOfSelector($0.key) }
+    if isSelector, others.allSatisfy({ Self.isPartOfSelector($0.key) || $0.key == "$not" }) { return false }
     if object.isEmpty { return true }
     return try holdsOperators(object, at: path)
   }
@@ -256,7 +305,7 @@ struct SelectorParser {
     guard clauses <= QuerySelector.maximumClauses else { throw QueryError(.tooManyClauses, at: path) }
   }
 
-  private static func fieldPath(_ text: String, at place: String) throws(QueryError) -> FieldPath {
+  static func fieldPath(_ text: String, at place: String) throws(QueryError) -> FieldPath {
     do {
       return try FieldPath(text)
     } catch {

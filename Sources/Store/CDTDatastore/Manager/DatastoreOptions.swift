@@ -24,8 +24,23 @@ public struct DatastoreOptions: Sendable, Hashable {
   /// The secret with which new datastores are encrypted, and that opens them. Without it they are not encrypted.
   public var encryption: Encryption?
 
+  /// The rules that are enforced; `nil` for none.
+  package var rules: (any DocumentRules)?
+
   /// Whether extensions may write in the background.
   package var worksInBackground = true
+
+  /// Whether both have the same settings, and the same user for rules.
+  public static func == (left: DatastoreOptions, right: DatastoreOptions) -> Bool {
+    left.settings == right.settings
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) { hasher.combine(settings) }
+
+  private var settings: [AnyHashable?] {
+    [durability, busyTimeout, memoryBudget, encryption, worksInBackground, rules?.user]
+  }
 
   /// The defaults: full durability, five seconds, 64 MB.
   ///

@@ -43,6 +43,12 @@ extension WriteTransaction {
     try use { try DocumentSize.check(id, body, on: $0) }
     let history = history.isEmpty ? [revisionID] : history
     try Self.check(history, of: revisionID, id: id)
+    if rules != nil, try !missingRevisions(of: id, among: [revisionID]).isEmpty {
+      try checkRules(
+        ProposedRevision(
+          id: id, isDeleted: isDeleted, body: body, attachments: attachments,
+          ancestors: Array(history.dropFirst()), isReplicated: true))
+    }
     return try forceInsert(history, of: id) { sequence in
       let rows = try save(attachments, known: [], generation: revisionID.generation)
       return NewRevision(

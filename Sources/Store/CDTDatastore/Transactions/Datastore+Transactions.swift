@@ -165,7 +165,7 @@ extension Datastore {
           let pending = PendingWrite(
             connection: connection, previousSequence: before, lastSequence: transaction.sequence,
             replicatedSequences: transaction.replicatedSequences,
-            changesDesignDocuments: transaction.changesDesignDocuments)
+            changesDesignDocuments: transaction.lastDesignSequence != nil)
           for each in extensions { try each.willCommit(pending) }
           return (result, pending)
         }

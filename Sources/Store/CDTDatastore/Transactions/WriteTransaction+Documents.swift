@@ -31,6 +31,10 @@ extension WriteTransaction {
       try DocumentSize.check(id, body, on: connection)
       let existing = try rowToChange(id, on: connection)
       if let existing, !existing.isDeleted { throw DatastoreError(.documentExists(id)) }
+      try checkRules(
+        ProposedRevision(
+          id: id, isDeleted: isDeleted, body: body, attachments: attachments,
+          ancestors: existing.map { [$0.revision] } ?? [], isReplicated: false))
       let new = try revision(
         after: existing?.revision, of: id, isDeleted: isDeleted, body: body, attachments: attachments,
         known: [])
@@ -168,10 +172,13 @@ extension WriteTransaction {
       if row.attachments > 0 || row.leaves > 1 {
         known = try AttachmentRow.find(document: row.number, revision: parent, on: connection)
       }
+      let attachments = attachments ?? Attachments(known, in: files)
+      try checkRules(
+        ProposedRevision(
+          id: id, isDeleted: isDeleted, body: body, attachments: attachments, ancestors: [parent],
+          isReplicated: false))
       let new = try revision(
-        after: parent, of: id, isDeleted: isDeleted, body: body,
-        attachments: attachments ?? Attachments(known, in: files),
-        known: known)
+        after: parent, of: id, isDeleted: isDeleted, body: body, attachments: attachments, known: known)
       try Self.add(new, to: row, id: id, on: connection)
       return new
     }

@@ -18,16 +18,18 @@ public final class WriteTransaction: ReadTransaction {
   /// The sequence of the last write.
   private(set) var sequence: Int64
   /// The newest sequence before the transaction.
-  private let firstSequence: Int64
+  package let firstSequence: Int64
   /// The sequences of changes that were made elsewhere, by a replicator's source.
   private(set) var replicatedSequences = RangeSet<Int64>()
   private var replicatedCount: Int64 = 0
   /// The number of the document that is being deleted because it is hidden.
   var deleting: Int64?
-  /// Whether a design document was written.
-  private(set) var changesDesignDocuments = false
+  /// The sequence of the last change of a design document; `nil` before the first.
+  package private(set) var lastDesignSequence: Int64?
   /// Whether attachments were saved whose file names may not be synced yet.
   private var hasNewFileNames = false
+  /// The rules of the user who writes; `nil` if none are enforced.
+  package var rules: (any DocumentRules)?
   /// The cleanup of an extension after the transaction, committed or not, on the same connection.
   package var cleanUp: (() -> Void)?
 
@@ -37,6 +39,7 @@ public final class WriteTransaction: ReadTransaction {
   override init(_ connection: Connection, of store: Datastore, sortMemory: Int, stop: StopSignal?) throws {
     sequence = try connection.scalar("SELECT max(sequence) FROM documents")
     firstSequence = sequence
+    rules = store.options.rules
     try super.init(connection, of: store, sortMemory: sortMemory, stop: stop)
   }
 
@@ -68,7 +71,7 @@ public final class WriteTransaction: ReadTransaction {
     let (next, overflow) = sequence.addingReportingOverflow(1)
     guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
     sequence = next
-    if DocumentID.isDesign(id) { changesDesignDocuments = true }
+    if DocumentID.isDesign(id) { lastDesignSequence = next }
     return next
   }
 
@@ -91,14 +94,15 @@ public final class WriteTransaction: ReadTransaction {
 
   /// Saves several new documents at once.
   ///
-  /// - Returns: Whether all were saved; nothing has changed if an id exists, occurs twice or is invalid.
+  /// - Returns: Whether all were saved; nothing has changed if an id exists, occurs twice or is invalid, or if rules are enforced.
   package func createDocuments(_ documents: NewDocuments) throws -> Bool {
+    if rules != nil { return false }
     let (last, overflow) = sequence.addingReportingOverflow(Int64(documents.count))
     guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
     let isDone = try use { try documents.insert(after: sequence, on: $0) }
     if isDone {
       sequence = last
-      if documents.haveDesignDocuments { changesDesignDocuments = true }
+      if documents.haveDesignDocuments { lastDesignSequence = last }
     }
     return isDone
   }

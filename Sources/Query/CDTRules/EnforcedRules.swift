@@ -1,0 +1,84 @@
+public import CDTDatastore
+import CDTJSON
+import CDTSelector
+
+/// The enforcement of a datastore's rules for a user, see ``CDTDatastore/DatastoreOptions/init(rules:encryption:)``.
+public struct RuleEnforcement: Sendable {
+  let rules: EnforcedRules
+
+  /// The rules of the design documents are enforced for a user: what they refuse is not written.
+  ///
+  /// On a device, this refuses at once what the server would refuse when it is replicated.
+  public static func enforced(as user: UserContext) -> RuleEnforcement {
+    RuleEnforcement(rules: EnforcedRules(for: user))
+  }
+}
+
+extension DatastoreOptions {
+  /// Options of datastores whose rules are enforced for a user. Without them, a datastore does not run rules.
+  ///
+  /// - Parameters:
+  ///   - rules: The user for whom they are enforced.
+  ///   - encryption: The secret with which datastores are encrypted, if they are.
+  public init(rules: RuleEnforcement, encryption: Encryption? = nil) {
+    self.init(encryption: encryption)
+    self.rules = rules.rules
+  }
+}
+
+/// The rules of a datastore for one user.
+package final class EnforcedRules: DocumentRules {
+  package let user: UserContext
+  private let security: JSONObject
+  private let cache: RuleCache
+
+  /// - Parameters:
+  ///   - security: The `_security` of the database.
+  ///   - cache: The rules that are known, which users can share.
+  package init(for user: UserContext, security: JSONObject = [:], cache: RuleCache = RuleCache()) {
+    self.user = user
+    self.security = security
+    self.cache = cache
+  }
+
+  package func check(_ revision: ProposedRevision, in transaction: WriteTransaction) throws {
+    guard !DocumentID.isDesign(revision.id) else { return try Self.checkDesign(revision) }
+    let rules = try cache.rules(in: transaction)
+    if let (id, error) = rules.unreadable {
+      throw RuleViolation(
+        documentID: revision.id,
+        "the rules of \(id) can't be read: \(error); repair them, as nothing can be written before")
+    }
+    guard !rules.writing.isEmpty else { return }
+    let old = rules.readsOldDocument ? try transaction.documentReplaced(by: revision) : nil
+    let context = RuleInput.context(user, inDatabase: transaction.store.name, security)
+    let input = RuleInput(revision, replacing: old, in: context)
+    var search = FailureSearch()
+    do throws(MatchFailure) {
+      try input.withBytes { bytes throws(MatchFailure) in
+        for rule in rules.writing where try !rule.holds(for: bytes) {
+          try search.search(rule.clause, in: bytes.body)
+        }
+      }
+    } catch {
+      throw RuleViolation(
+        documentID: revision.id,
+        "the pattern \(JSONValue.string(error.pattern).text) of a rule takes too long; use a simpler one")
+    }
+    if let violation = search.violation(of: revision.id) { throw violation }
+  }
+
+  /// Throws if the rules of a design document can't be read. One that was made elsewhere is kept.
+  private static func checkDesign(_ revision: ProposedRevision) throws {
+    guard !revision.isReplicated, !revision.isDeleted,
+      let body = try? JSONObject(parsing: revision.body.text)
+    else { return }
+    _ = try RuleSet.writingRule(of: revision.id, body)
+  }
+}
+
+extension RuleViolation {
+  init(documentID: String, _ reason: String) {
+    self.init(documentID: documentID, isUnauthorized: false, failures: [], reason: reason)
+  }
+}

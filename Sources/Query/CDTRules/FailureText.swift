@@ -1,0 +1,136 @@
+import CDTJSON
+import CDTSelector
+
+/// The operator, the operands and the message of a predicate that fails.
+struct FailureText {
+  let type: String
+  let parameters: [JSONValue]
+  let message: String
+
+  private init(_ type: String, _ parameters: [JSONValue], _ message: String) {
+    self.type = type
+    self.parameters = parameters.prefix(Self.maximumParameters).map(\.shortened)
+    self.message = message
+  }
+
+  private static let maximumParameters = 100
+
+  /// - Parameters:
+  ///   - isNegated: Whether the complement fails.
+  ///   - start: The value; `nil` if it is missing.
+  init(_ predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, at start: Int?) {
+    self =
+      switch predicate {
+      case .equal(let value):
+        Self(
+          isNegated ? "ne" : "eq", [value],
+          isNegated ? "must not be \(value.shown)" : "expected \(value.shown)")
+      case .compare(let comparison, let value): Self(comparison, isNegated, value)
+      case .among(let members):
+        Self(
+          isNegated ? "nin" : "in", members,
+          (isNegated ? "must not be one of " : "expected one of ") + Self.list(members))
+      case .exists: Self("exists", [.bool(!isNegated)], isNegated ? "must not be present" : "must be present")
+      case .notNull: Self("null", isNegated, [], "a value other than null", not: "expected null")
+      case .type(let type):
+        Self(
+          "type", isNegated, [.string(type.rawValue)], type.withArticle,
+          not: "must not be \(type.withArticle)")
+      case .modulo(let modulo):
+        Self(
+          "mod", isNegated, [modulo.divisorValue, modulo.remainderValue],
+          "a number that leaves \(modulo.remainderValue.text) when divided by \(modulo.divisorValue.text)")
+      case .size(let size):
+        Self("size", isNegated, [.int(Int64(size))], "an array of \(size) elements")
+      case .beginsWith(let prefix):
+        Self(
+          "beginsWith", isNegated, [.string(prefix)],
+          "a string that begins with \(JSONValue.string(prefix).shown)")
+      case .regex(let expression):
+        Self(
+          "regex", isNegated, [.string(expression.pattern)],
+          "a string that matches \(JSONValue.string(expression.pattern).shown)")
+      case .elementMatches: Self("elemMatch", isNegated, [], "an array with a matching element")
+      case .allElementsMatch: Self("allMatch", isNegated, [], "an array whose elements all match")
+      case .keyMatches: Self("keyMapMatch", isNegated, [], "an object with a matching key")
+      case .collated(let predicate, _): Self(predicate, isNegated, bytes, at: start)
+      case .computed(let computed): Self(computed, isNegated, bytes, at: start)
+      }
+  }
+
+  private init(
+    _ type: String, _ isNegated: Bool, _ parameters: [JSONValue], _ expected: String, not: String? = nil
+  ) {
+    self.init(
+      isNegated ? "not \(type)" : type, parameters,
+      isNegated ? not ?? "must not be \(expected)" : "expected \(expected)")
+  }
+
+  private init(_ comparison: Predicate.Comparison, _ isNegated: Bool, _ value: JSONValue) {
+    let comparison = isNegated ? comparison.opposite : comparison
+    let words =
+      switch comparison {
+      case .less: "less than"
+      case .lessOrEqual: "at most"
+      case .greater: "more than"
+      case .greaterOrEqual: "at least"
+      }
+    self.init(String(comparison.rawValue.dropFirst()), [value], "expected \(words) \(value.shown)")
+  }
+
+  /// An operand that is known is shown as a literal.
+  private init(_ computed: ComputedPredicate, _ isNegated: Bool, _ bytes: JSONBytes, at start: Int?) {
+    let name = String(computed.name.dropFirst())
+    guard let value = computed.value(in: bytes, for: start ?? 0) else {
+      self.init(
+        name, isNegated, [computed.operand.json],
+        "the value of \(computed.operand.json.shown), which is missing")
+      return
+    }
+    switch (name, value) {
+    case ("eq", _): self.init(.equal(value), isNegated, bytes, at: start)
+    case ("in", .array(let members)): self.init(.among(members), isNegated, bytes, at: start)
+    case ("all", .array(let members)):
+      self.init(name, isNegated, members, "all of \(Self.list(members))")
+    default:
+      if let comparison = Predicate.Comparison(rawValue: computed.name) {
+        self.init(comparison, isNegated, value)
+      } else {
+        self.init(
+          name, isNegated, value.arrayValue ?? [value],
+          "a value for which \(computed.name) \(value.shown) holds")
+      }
+    }
+  }
+
+  private static func list(_ values: [JSONValue]) -> String {
+    let shown = values.prefix(10).map(\.shown).joined(separator: ", ")
+    return values.count > 10 ? "\(shown) and \(values.count - 10) more" : shown
+  }
+}
+
+extension JSONType {
+  fileprivate var withArticle: String {
+    switch self {
+    case .null: "null"
+    case .array, .object: "an \(rawValue)"
+    case .boolean, .number, .string: "a \(rawValue)"
+    }
+  }
+}
+
+extension JSONValue {
+  private static let maximumLength = 200
+
+  /// The text for a message.
+  fileprivate var shown: String {
+    let text = self.text
+    return text.count > 60 ? "\(text.prefix(60))…" : text
+  }
+
+  /// The value itself, or, if its text is long, its beginning.
+  fileprivate var shortened: JSONValue {
+    let text = utf8Text
+    return text.count > Self.maximumLength ? .string(shown) : self
+  }
+}

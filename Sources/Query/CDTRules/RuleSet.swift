@@ -1,0 +1,70 @@
+import CDTDatastore
+import CDTJSON
+import CDTSelector
+
+/// The rules of a datastore, read from its design documents.
+///
+/// ```json
+/// {"_id": "_design/tasks", "language": "query",
+///  "validate_doc_update": {"newDoc": {"type": "task", "title": {"$type": "string"}}},
+///  "read": [{"roles": ["*"], "selector": {"owner": {"$data": "userCtx.name"}}}]}
+/// ```
+struct RuleSet: Sendable {
+  /// A rule of writing.
+  struct WritingRule: Sendable {
+    let designDocument: String
+    let clause: Clause
+    /// The matcher; `nil` if the rule has patterns, which have limits for each write.
+    private let matcher: Matcher?
+    let readsOldDocument: Bool
+
+    init(_ json: JSONValue, of id: String, _ body: JSONObject) throws(QueryError) {
+      guard case .object(let selector) = json else {
+        throw QueryError(.notAnObject(json), at: RuleSet.writing)
+      }
+      do throws(QueryError) {
+        clause = try QuerySelector(selector, with: RuleAdditions(.writing, of: body)).clause
+      } catch {
+        throw error.below(RuleSet.writing)
+      }
+      designDocument = id
+      matcher = clause.hasPattern ? nil : Matcher(clause)
+      readsOldDocument = clause.readsOldDocument
+    }
+
+    func holds(for input: DocumentBytes) throws(MatchFailure) -> Bool {
+      try (matcher ?? Matcher(clause)).matches(input)
+    }
+  }
+
+  private(set) var writing: [WritingRule] = []
+  /// The first rule that can't be read: until it is repaired, nothing can be written.
+  private(set) var unreadable: (designDocument: String, error: QueryError)?
+
+  static let writing = "validate_doc_update"
+
+  var readsOldDocument: Bool { writing.contains(where: \.readsOldDocument) }
+
+  /// Adds the rules of a design document.
+  mutating func add(_ body: JSONObject, of id: String) {
+    do throws(QueryError) {
+      if let rule = try Self.writingRule(of: id, body) { writing.append(rule) }
+    } catch {
+      if unreadable == nil { unreadable = (id, error) }
+    }
+  }
+
+  /// - Throws: ``QueryError`` with the path of the clause in the design document.
+  static func writingRule(of id: String, _ body: JSONObject) throws(QueryError) -> WritingRule? {
+    guard body["language"] == "query", let rule = body[writing], rule != .null else { return nil }
+    return try WritingRule(rule, of: id, body)
+  }
+}
+
+extension Clause {
+  /// Whether it depends on the document that is replaced.
+  fileprivate var readsOldDocument: Bool {
+    // A false answer would be wrong, and a true one only costs time.
+    selector.text.contains("oldDoc")
+  }
+}

@@ -1,0 +1,38 @@
+/// Decides which revisions a user may write. See `EnforcedRules` of the module CDTRules.
+package protocol DocumentRules: Sendable {
+  /// The user who writes.
+  var user: UserContext { get }
+
+  /// Decides on a revision before anything of it is saved.
+  ///
+  /// - Throws: ``RuleViolation``, or an error of a rule that can't be decided. The revision is then not saved.
+  func check(_ revision: ProposedRevision, in transaction: WriteTransaction) throws
+}
+
+/// A revision that a user wants to write.
+package struct ProposedRevision {
+  package let id: String
+  package let isDeleted: Bool
+  package let body: BodyText
+  package let attachments: Attachments
+  /// The revisions that it follows, newest first: one for an edit, a whole history for a revision made elsewhere.
+  package let ancestors: [RevisionID]
+  /// Whether it was made elsewhere.
+  package let isReplicated: Bool
+}
+
+extension WriteTransaction {
+  /// Runs `body` with the rules of a user.
+  package func enforcing<R>(_ rules: (any DocumentRules)?, _ body: () throws -> R) rethrows -> R {
+    let others = self.rules
+    self.rules = rules
+    defer { self.rules = others }
+    return try body()
+  }
+
+  /// Throws if the rules refuse a revision. Deletions by the datastore itself are not a user's.
+  func checkRules(_ revision: @autoclosure () -> ProposedRevision) throws {
+    guard let rules, deleting == nil else { return }
+    try rules.check(revision(), in: self)
+  }
+}
