@@ -94,7 +94,7 @@ let package = Package(
     module("Query", "CDTRules", ["CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
     module(
       "Query", "CDTIndex",
-      ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
+      ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector", "CDTRules"]),
     module("Query", "CDTPlan", ["CDTJSON", "CDTDatastore", "CDTSelector", "CDTIndex"]),
     module(
       "Query", "CDTQuery",

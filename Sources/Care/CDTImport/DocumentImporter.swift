@@ -214,6 +214,8 @@ public struct DocumentImporter: Sendable {
           try write(row, transaction, &reader)
         } catch let error as DatastoreError where error.status < 500 {
           try reader.refuse(batch.problem(error.message, at: row))
+        } catch let violation as RuleViolation {
+          try reader.refuse(batch.problem(violation.reason, at: row))
         }
       }
       return reader

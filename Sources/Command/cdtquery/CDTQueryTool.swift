@@ -41,6 +41,7 @@ struct CDTQueryTool: ParsableCommand {
       DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, GroupCommand.self,
       DistinctCommand.self, DescribeCommand.self, SampleCommand.self, IndexCommand.self,
       ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
+      RulesCommand.self,
       InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, RekeyCommand.self, ListCommand.self, DropCommand.self,
       TestCommand.self,

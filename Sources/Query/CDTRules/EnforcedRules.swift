@@ -22,8 +22,11 @@ extension DatastoreOptions {
   ///   - encryption: The secret with which datastores are encrypted, if they are.
   public init(rules: RuleEnforcement, encryption: Encryption? = nil) {
     self.init(encryption: encryption)
-    self.rules = rules.rules
+    enforce(rules)
   }
+
+  /// Has datastores enforce their rules for a user.
+  package mutating func enforce(_ rules: RuleEnforcement) { self.rules = rules.rules }
 }
 
 /// The rules of a datastore for one user.
@@ -51,8 +54,36 @@ package final class EnforcedRules: DocumentRules {
     }
     guard !rules.writing.isEmpty else { return }
     let old = rules.readsOldDocument ? try transaction.documentReplaced(by: revision) : nil
+    let document = RuleInput.document(
+      revision.id, isDeleted: revision.isDeleted, revision.attachments, body: revision.body.text)
+    if let violation = violation(of: revision.id, document, replacing: old, rules, transaction) {
+      throw violation
+    }
+  }
+
+  /// Calls a closure for each document that could not be saved as it is.
+  func forEachViolation(in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void) throws {
+    let rules = try cache.rules(in: transaction)
+    if let (id, error) = rules.unreadable { throw error.below(id) }
+    guard !rules.writing.isEmpty else { return }
+    try transaction.forEachDocument(in: DocumentRange(), limit: .max) { document in
+      try transaction.stop?.check()
+      guard !DocumentID.isDesign(document.id) else { return true }
+      let text = RuleInput.text(of: document)
+      if let violation = violation(of: document.id, text, replacing: text, rules, transaction) {
+        try body(violation)
+      }
+      return true
+    }
+  }
+
+  /// The violation of rules by a document; `nil` if all hold.
+  private func violation(
+    of id: String, _ document: [UInt8], replacing old: [UInt8]?, _ rules: RuleSet,
+    _ transaction: ReadTransaction
+  ) -> RuleViolation? {
     let context = RuleInput.context(user, inDatabase: transaction.store.name, security)
-    let input = RuleInput(revision, replacing: old, in: context)
+    let input = RuleInput(document, replacing: old, in: context)
     var search = FailureSearch()
     do throws(MatchFailure) {
       try input.withBytes { bytes throws(MatchFailure) in
@@ -61,11 +92,11 @@ package final class EnforcedRules: DocumentRules {
         }
       }
     } catch {
-      throw RuleViolation(
-        documentID: revision.id,
+      return RuleViolation(
+        documentID: id,
         "the pattern \(JSONValue.string(error.pattern).text) of a rule takes too long; use a simpler one")
     }
-    if let violation = search.violation(of: revision.id) { throw violation }
+    return search.violation(of: id)
   }
 
   /// Throws if the rules of a design document can't be read. One that was made elsewhere is kept.

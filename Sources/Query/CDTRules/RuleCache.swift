@@ -29,6 +29,11 @@ package final class RuleCache: Sendable {
     return rules
   }
 
+  /// The rules of the state that is read.
+  func rules(in transaction: ReadTransaction) throws -> RuleSet {
+    try rules(in: transaction, at: transaction.lastSequence())
+  }
+
   private func rules(in transaction: ReadTransaction, at sequence: Int64) throws -> RuleSet {
     let id = transaction.store.storeID
     if let known = entries.withLock({ $0[id] }) {

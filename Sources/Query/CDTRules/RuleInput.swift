@@ -11,11 +11,11 @@ struct RuleInput {
   private var text: [UInt8] = Array(#"{"newDoc":"#.utf8)
 
   /// - Parameters:
+  ///   - new: The document that is written.
   ///   - old: The document that is replaced, which has no member without one.
   ///   - context: The members `userCtx` and `security`.
-  init(_ revision: ProposedRevision, replacing old: [UInt8]?, in context: [UInt8]) {
-    text += Self.document(
-      revision.id, isDeleted: revision.isDeleted, revision.attachments, body: revision.body.text)
+  init(_ new: [UInt8], replacing old: [UInt8]?, in context: [UInt8]) {
+    text += new
     if let old {
       text += Array(#","oldDoc":"#.utf8)
       text += old

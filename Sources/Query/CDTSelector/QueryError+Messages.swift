@@ -18,6 +18,7 @@ extension QueryError {
     // Rules
     case notInRule(String), thenIsMissing, withoutIf(String), unknownReference(String), recursiveReference(
       String)
+    case unknownRuleMember(String, known: [String]), otherLanguage(String)
     case onlyForWriting(String), misplacedOperand(String), documentFieldInRule(String), textInRule
     // Requests
     case notARequest(JSONValue), unknownRequestKey(String), requestWithoutSelector
@@ -68,7 +69,7 @@ extension QueryError {
         .backwardLive, .notADirectedField, .directedFieldKeys, .unknownDirection, .doubtfulField,
         .scoreDirection, .scoreAlone, .scoreWithoutText, .groupIsMissing, .invalidGroup, .unknownGroupKey,
         .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
-        .repeatedMember, .notOfRows, .unusableWithGroups, .revisionInFile:
+        .repeatedMember, .notOfRows, .unusableWithGroups, .unknownRuleMember, .otherLanguage, .revisionInFile:
         .invalidRequest
       }
     }
@@ -143,6 +144,9 @@ extension QueryError {
       case .tooDeep: "the selector is nested deeper than \(QuerySelector.maximumDepth) levels; flatten it"
       case .notInRule(let name):
         "a rule has newDoc, oldDoc, userCtx and security, not \"\(name)\"; write \"newDoc.\(name)\" for a member of the document"
+      case .unknownRuleMember(let name, let known):
+        "\"\(name)\" is not a member of rules; use \(known.map { "\"\($0)\"" }.joined(separator: " or "))"
+      case .otherLanguage(let id): "\(id) is in another language than \"query\"; choose another name"
       case .thenIsMissing: "\"$if\" needs a \"$then\" beside it; add what must hold"
       case .withoutIf(let name): "\"\(name)\" needs an \"$if\" beside it; add the condition"
       case .unknownReference(let name):

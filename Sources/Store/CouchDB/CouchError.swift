@@ -12,6 +12,8 @@ public struct CouchError: Error, Sendable, Hashable {
   public let reason: String
   /// The methods of the resource, if the status is 405.
   package private(set) var allowedMethods: String?
+  /// The parts of rules that do not hold.
+  package private(set) var failures: [RuleFailure] = []
 
   /// Creates an error.
   ///
@@ -31,8 +33,18 @@ public struct CouchError: Error, Sendable, Hashable {
     return error
   }
 
+  /// The error of a write that a rule refuses.
+  package init(_ violation: RuleViolation) {
+    self.init(violation.isUnauthorized ? 401 : 403, violation.error, violation.reason)
+    failures = violation.failures
+  }
+
   /// The body of the reply.
-  public var json: JSONObject { ["error": .string(error), "reason": .string(reason)] }
+  public var json: JSONObject {
+    var json: JSONObject = ["error": .string(error), "reason": .string(reason)]
+    if !failures.isEmpty { json["failures"] = .array(failures.map { .object($0.json) }) }
+    return json
+  }
 
   /// The error as that of one document of a request that names several.
   package func row(id: String, revision: String?) -> JSONObject {

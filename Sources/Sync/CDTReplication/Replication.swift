@@ -41,6 +41,11 @@ public struct Replication: Sendable {
   public var pushesLeftFilter = false
   /// Whether the replication goes on with new changes until it is stopped.
   public var isContinuous = false
+  /// Whether the rules that a store enforces also refuse revisions that it receives. They are counted and listed, and the rest
+  /// goes on. A store whose rules name the user would otherwise refuse what other users have written.
+  public var enforcesRules = true
+  /// The rules of the user for whom a server runs it, in place of those of the store.
+  package var rules: (any DocumentRules)?
   /// Whether a database that does not exist is created at the server.
   public var createsDatabase = false
   /// The maximum number of changed documents between two checkpoints. A replication that was interrupted repeats at

@@ -157,7 +157,7 @@ public final class Replicator: Sendable {
       let (source, target) = isPush ? (store, other) : (other, store)
       return OneWayReplication(
         source: LocalEnd(source, filter: filter, includesLeftFilter: !isPush || replication.pushesLeftFilter),
-        target: LocalEnd(target), options: replication,
+        target: LocalEnd(target, rules: RulesOfTarget(replication)), options: replication,
         progress: .init(progress: run.progress, isPush: isPush), stop: run.stop,
         log: run.log.ofDirection(isPush: isPush), lateFilter: { nil })
     }
@@ -171,7 +171,7 @@ public final class Replicator: Sendable {
       let remote = RemoteEnd(connection, of: store, filter: isPush ? nil : filter)
       let local = LocalEnd(
         store, filter: isPush ? try filter.map { try CompiledFilter($0) } : nil, sendsToServer: true,
-        includesLeftFilter: replication.pushesLeftFilter)
+        includesLeftFilter: replication.pushesLeftFilter, rules: RulesOfTarget(replication))
       let direction = ReplicationProgress.DirectionProgress(progress: run.progress, isPush: isPush)
       let log = run.log.ofDirection(isPush: isPush)
       if isPush {

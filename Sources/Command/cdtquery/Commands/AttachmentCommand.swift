@@ -146,6 +146,7 @@ struct AttachmentCommand: ParsableCommand {
 struct DocumentOptions: ParsableArguments {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The document's id.") var id: String
   @Option(name: .customLong("rev"), help: "The revision. (default: the current one)") var revision: String?
 

@@ -28,6 +28,7 @@ struct CheckCommand: ParsableCommand {
   @OptionGroup var key: KeyOptions
   @Flag(help: "Rebuild damaged indexes, and write missing checksums; nothing else is changed.") var repair =
     false
+  @Flag(help: "Also print the documents that break a rule, see rules check.") var rules = false
   @Flag(help: "Print only findings, without progress.") var quiet = false
 
   func run() throws {
@@ -44,8 +45,19 @@ struct CheckCommand: ParsableCommand {
     defer { progress.clear() }
     let check = try datastore.check(repair: repair) { progress.show($0, of: $1) }
     progress.clear()
-    try report(check.problems, indexes: check.indexes, notes: check.notes)
-    if !check.problems.isEmpty || !check.indexes.isEmpty { throw ExitStatus.findings }
+    let broken = rules ? try documentsThatBreakRules(of: datastore) : []
+    try report(check.problems + broken, indexes: check.indexes, notes: check.notes)
+    if !broken.isEmpty || !check.problems.isEmpty || !check.indexes.isEmpty { throw ExitStatus.findings }
+  }
+
+  private func documentsThatBreakRules(of datastore: Datastore) throws -> [IntegrityFinding] {
+    var findings: [IntegrityFinding] = []
+    try datastore.read { transaction in
+      try transaction.forEachViolation { violation in
+        findings.append(IntegrityFinding(.rule, documentID: violation.documentID, violation.reason))
+      }
+    }
+    return findings
   }
 
   /// Whether a datastore has written the file, damaged or not.

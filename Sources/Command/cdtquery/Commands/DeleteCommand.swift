@@ -20,6 +20,7 @@ struct DeleteCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The documents' ids.") var ids: [String] = []
   @Option(name: .customLong("rev"), help: "The revision to delete, of one document.") var revision: String?
   @Flag(help: "Delete every leaf, including conflicts.") var allLeaves = false

@@ -37,6 +37,7 @@ struct ImportCommand: ParsableCommand {
 
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var options: ImportOptions
   @OptionGroup var server: ServerOptions
   @Option(name: .customLong("from-touchdb"), help: "Import a datastore of CDTDatastore 2.x, NAME.touchdb.")

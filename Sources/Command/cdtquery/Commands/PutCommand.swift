@@ -23,6 +23,7 @@ struct PutCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME; created if it does not exist.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The id, if any, then the body.") var idAndBody: [String]
   @Option(name: .customLong("rev"), help: "The revision that the body replaces.") var revision: String?
 

@@ -48,6 +48,7 @@ struct ReplicateCommand: ParsableCommand {
   @Option(help: "A file with several replications, in place of SOURCE and TARGET; see docs/replication.md.")
   var config: String?
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Flag(help: "Replicate in both directions.") var both = false
   @Flag(help: "Go on with new changes until the program is ended.") var continuous = false
   @Flag(help: "Create the target if it does not exist.") var create = false

@@ -21,6 +21,7 @@ struct ResolveCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The document's id.") var id: String
   @Option(help: "The revision to keep.") var pick: String?
   @Option(help: "The body of a new revision.") var merge: String?

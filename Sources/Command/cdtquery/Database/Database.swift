@@ -144,6 +144,7 @@ enum DatabaseArgument: ExpressibleByArgument {
       guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
       return StoreDatabase(store: store)
     case .url(let url):
+      try UserOptions.checkIsNone()
       #if Replication
         return ServerDatabase(database: try server.datastore(url, reading: file))
       #else

@@ -14,6 +14,7 @@ enum Stores {
     try managers.withLock { managers in
       if let manager = managers[directory] { return manager }
       var options = try KeyOptions.storeOptions()
+      UserOptions.enforceRules(in: &options)
       options.worksInBackground = worksInBackground
       let manager = try DatastoreManager(directory: directory, options: options)
       managers[directory] = manager

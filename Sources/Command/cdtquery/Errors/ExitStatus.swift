@@ -26,6 +26,7 @@ enum ExitStatus: Int32, Error {
     case let error as QueryError: self = [.closed, .inUse].contains(error.code) ? .fault : .data
     case let error as TouchDBError: self = error.code == .unreadable ? .io : .data
     case is ImportError, is JSONError, is UniqueViolation: self = .data
+    case is RuleViolation: self = .notAuthorized
     case let error as SQLiteError: self.init(datastore: DatastoreError(error).code)
     case is SystemError, is CocoaError, is POSIXError: self = .io
     default: return nil

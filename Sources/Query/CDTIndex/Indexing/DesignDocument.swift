@@ -1,4 +1,5 @@
 package import CDTJSON
+import CDTRules
 
 /// The meaning of a design document of CouchDB to a datastore: the indexes that it defines, and notes on members that are
 /// stored and never used.
@@ -16,6 +17,8 @@ package struct DesignDocument: Sendable {
   package private(set) var views: [String: DesignView] = [:]
   /// Notes on members that are never used, each as a sentence.
   package private(set) var notes: [String] = []
+  /// The error of its rules. Until they are repaired, nothing can be written where rules are enforced.
+  package private(set) var ruleError: QueryError?
 
   /// The value of `language` for indexes.
   package static let language: JSONValue = "query"
@@ -23,14 +26,22 @@ package struct DesignDocument: Sendable {
   private static let functions = [
     "validate_doc_update", "filters", "views", "shows", "lists", "updates", "rewrites",
   ]
+  /// Those that are not functions in the language of queries.
+  private static let queries = ["validate_doc_update", "views"]
 
   package init(id: String, body: JSONObject) {
     let definesIndexes = body["language"] == Self.language
-    for name in Self.functions where !(definesIndexes && name == "views") {
+    for name in Self.functions where !(definesIndexes && Self.queries.contains(name)) {
       guard let value = body[name], value != .null, value != [:] else { continue }
       notes.append("`\(name)` is stored and never run, as there is no JavaScript.")
     }
     guard definesIndexes else { return }
+    do throws(QueryError) {
+      try DesignRules.check(body, of: id)
+    } catch {
+      ruleError = error
+      notes.append("Nothing can be written where rules are enforced, as its rules can't be read: \(error)")
+    }
     for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
       for (name, definition) in body[kind]?.objectValue ?? [:] {
         do throws(QueryError) {

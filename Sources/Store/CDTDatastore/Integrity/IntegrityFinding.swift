@@ -20,6 +20,8 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
     case unique
     /// Documents never expire by an index, as they have no dates. This is not damage.
     case expiry
+    /// The rules of the datastore refuse the document as it is. This is not damage.
+    case rule
   }
 
   /// The kind of problem.

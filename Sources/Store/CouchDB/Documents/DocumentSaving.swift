@@ -38,6 +38,8 @@ package struct DocumentSaving {
         id: id, revision: parent, isDeleted: input.isDeleted, body: input.body,
         attachments: attachments(known: known)
       ).revision
+    } catch let violation as RuleViolation {
+      throw CouchError(violation)
     } catch {
       let isOfDocument =
         (error as? DatastoreError)?.code == .notFound || (error as? CouchError)?.error == "missing_stub"
@@ -59,9 +61,13 @@ package struct DocumentSaving {
     let isKnown =
       try transaction.missingRevisions(of: id, among: [revision]).isEmpty
       && transaction.documentIfStored(id, revision) != nil
-    try transaction.forceInsert(
-      id: id, revisionID: revision, history: history, isDeleted: input.isDeleted, body: input.body,
-      attachments: isKnown ? [] : try attachments(of: input, id: id, history: history, uploads: uploads))
+    do {
+      try transaction.forceInsert(
+        id: id, revisionID: revision, history: history, isDeleted: input.isDeleted, body: input.body,
+        attachments: isKnown ? [] : try attachments(of: input, id: id, history: history, uploads: uploads))
+    } catch let violation as RuleViolation {
+      throw CouchError(violation)
+    }
     return revision
   }
 

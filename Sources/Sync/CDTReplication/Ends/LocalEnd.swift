@@ -12,6 +12,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private let sendsToServer: Bool
   /// Whether revisions of documents that have left the filter are read.
   private let includesLeftFilter: Bool
+  private let rules: RulesOfTarget
   /// The changes that an index has found for the filter, for the next batches.
   private let selected = Mutex<SelectedChanges?>(nil)
 
@@ -24,9 +25,10 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   /// - Parameter filter: The documents to read; `nil` for all.
   init(
     _ store: Datastore, filter: CompiledFilter? = nil, sendsToServer: Bool = false,
-    includesLeftFilter: Bool = false
+    includesLeftFilter: Bool = false, rules: RulesOfTarget = .ofStore
   ) {
     self.store = store
+    self.rules = rules
     self.filter = filter
     self.sendsToServer = sendsToServer
     self.includesLeftFilter = includesLeftFilter
@@ -210,13 +212,16 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
         unreadable.needsAttachments.append((revision, CouchError(error)))
       }
     }
-    let (all, known) = (prepared, unreadable)
+    let (all, known, rules) = (prepared, unreadable, rules)
     return try await store.write { transaction in
       let saving = DocumentSaving(transaction)
       var outcome = known
       for (revision, attachments) in all {
         do {
-          _ = try saving.insert(try revision.input(), id: revision.id, uploads: attachments)
+          let input = try revision.input()
+          _ = try transaction.enforcing(rules.of(transaction)) {
+            try saving.insert(input, id: revision.id, uploads: attachments)
+          }
         } catch let error as CouchError where error.status == 412 {
           outcome.needsAttachments.append((revision, error))
         } catch let error as CouchError {
@@ -226,6 +231,25 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
         }
       }
       return outcome
+    }
+  }
+}
+
+/// The rules that decide on the revisions that a store receives.
+enum RulesOfTarget: Sendable {
+  case ofStore
+  case none
+  case of(any DocumentRules)
+
+  init(_ replication: Replication) {
+    self = replication.rules.map { .of($0) } ?? (replication.enforcesRules ? .ofStore : .none)
+  }
+
+  func of(_ transaction: WriteTransaction) -> (any DocumentRules)? {
+    switch self {
+    case .ofStore: transaction.rules
+    case .none: nil
+    case .of(let rules): rules
     }
   }
 }

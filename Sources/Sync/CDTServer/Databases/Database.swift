@@ -9,6 +9,7 @@ import Synchronization
 package final class Database: Sendable {
   package let store: Datastore
   let writes: WriteGroup
+  let rules = RuleCache()
   let compactions = Atomic(0)
   /// Part of every sequence, so that one of a database that was deleted and created again is noticed.
   let created: String
@@ -89,12 +90,14 @@ extension Database {
 
   /// Runs a write of a document, together with those of other requests.
   ///
-  /// - Parameter body: Returns the id of the new revision.
+  /// - Parameters:
+  ///   - rules: Those of the user who writes.
+  ///   - body: Returns the id of the new revision.
   func save(
-    _ id: String, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
+    _ id: String, under rules: some DocumentRules, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
   ) async throws -> RevisionID {
     let limit = revisionsLimit
-    let revision = try await writes.write { transaction in
+    let revision = try await writes.write(under: rules) { transaction in
       let revision = try body(transaction)
       try transaction.stem(id, to: limit, after: [revision])
       return revision
@@ -107,6 +110,12 @@ extension Database {
   func noteWrites(of ids: [String]) async {
     // If that fails now, the datastore tries again in the background.
     if ids.contains(where: DocumentID.isDesign) { _ = try? await store.indexDefinitions() }
+  }
+
+  /// The rules for what the server writes itself.
+  var rulesOfServer: EnforcedRules {
+    EnforcedRules(
+      for: UserContext(name: nil, roles: [Identity.adminRole]), security: settings.security ?? [:], cache: rules)
   }
 
   // MARK: Compaction

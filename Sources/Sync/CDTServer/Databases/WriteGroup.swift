@@ -29,10 +29,14 @@ final class WriteGroup: Sendable {
   }
 
   /// Runs a write, together with others. What it throws is thrown; what it has changed before is still saved.
-  func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+  ///
+  /// - Parameter rules: Those of the user who writes.
+  func write<R: Sendable>(
+    under rules: some DocumentRules, _ body: @escaping @Sendable (WriteTransaction) throws -> R
+  ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       let operation = Operation { transaction in
-        let result = Result { try body(transaction) }
+        let result = Result { try transaction.enforcing(rules) { try body(transaction) } }
         return { error in continuation.resume(with: error.map { .failure($0) } ?? result) }
       } fail: {
         continuation.resume(throwing: $0)

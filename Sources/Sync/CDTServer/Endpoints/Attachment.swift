@@ -85,7 +85,7 @@ extension RequestContext {
     -> Response
   {
     let (id, named, isPut) = (documentID, try namedRevision(or: nil), method == .put)
-    let revision = try await database.save(id) { transaction in
+    let revision = try await database.save(id, under: rules()) { transaction in
       if let named { return try transaction.change(id, named, change) }
       let existing = try transaction.entry(ofDocument: id)
       guard isPut else { throw existing == nil ? CouchError.missing : CouchError.conflict }

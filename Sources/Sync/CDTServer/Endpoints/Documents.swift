@@ -102,7 +102,7 @@ extension RequestContext {
   func postForm() async throws -> Response {
     let (id, form) = (documentID, try await FormUpload(self))
     try form.document?.check(limits, id: id)
-    let revision = try await database.save(id) { transaction in
+    let revision = try await database.save(id, under: rules()) { transaction in
       if let document = form.document {
         return try DocumentSaving(transaction).edit(document, id: id, adding: form.files)
       }
@@ -127,7 +127,7 @@ extension RequestContext {
     let warning = try DesignDocument.warning(
       of: id, input.body, isStrict: server.configuration.isStrictAboutDesign)
     let final = input
-    let revision = try await database.save(id) { transaction in
+    let revision = try await database.save(id, under: rules()) { transaction in
       let saving = DocumentSaving(transaction)
       return isReplicated
         ? try saving.insert(final, id: id, uploads: uploads)
@@ -175,7 +175,7 @@ extension RequestContext {
 
   func deleteDocument() async throws -> Response {
     let (id, named) = (documentID, try namedRevision(or: nil))
-    let revision = try await database.save(id) { transaction in
+    let revision = try await database.save(id, under: rules()) { transaction in
       guard let entry = try transaction.entry(ofDocument: id) else { throw CouchError.missing }
       guard let named else { throw entry.isDeleted ? CouchError.deleted : CouchError.conflict }
       return try transaction.updateDocument(
@@ -213,7 +213,7 @@ extension RequestContext {
       let source = try transaction.revision(of: id, wanted)
       return try DesignDocument.warning(of: target, BodyText(stored: source.bodyText), isStrict: isStrict)
     }
-    let revision = try await database.save(target) { transaction in
+    let revision = try await database.save(target, under: rules()) { transaction in
       let source = try transaction.revision(of: id, wanted)
       let (body, attachments) = (BodyText(stored: source.bodyText), source.attachments)
       // It may have changed since.

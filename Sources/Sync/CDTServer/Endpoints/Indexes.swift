@@ -62,7 +62,7 @@ extension RequestContext {
   private func changeDesign(
     _ id: String, _ change: @escaping @Sendable (JSONObject?) throws -> JSONObject?
   ) async throws {
-    _ = try await database.save(id) { transaction in
+    _ = try await database.save(id, under: rules()) { transaction in
       let known = try transaction.documents(withIDs: [id]).first { !$0.isDeleted }
       guard let body = try change(known?.body) else {
         guard let known else { throw CouchError.missing }

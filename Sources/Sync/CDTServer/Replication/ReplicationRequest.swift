@@ -167,6 +167,8 @@
         replication = Replication(.pull, with: remote)
       case (.remote, .remote): throw CouchError.noDatabase
       }
+      // Only admins of the server start replications.
+      replication.rules = (other ?? database).rulesOfServer
       replication.filter = filter
       replication.isContinuous = isContinuous
       replication.createsDatabase = createsTarget

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTGzip
 import CDTJSON
+import CDTQuery
 import CouchDB
 import HTTPTypes
 import Hummingbird
@@ -103,6 +104,12 @@ struct RequestContext: Sendable {
     if try Databases.isReplicator(database.name) { return .initial(hasUsers: server.hasUsers) }
     guard let stored = try database.settings.security else { return .initial(hasUsers: server.hasUsers) }
     return try DatabaseSecurity(.object(stored))
+  }
+
+  /// The rules of the database, for the writes of the client.
+  func rules() throws(CouchError) -> some DocumentRules {
+    let user = UserContext(name: identity.name, roles: identity.roles)
+    return EnforcedRules(for: user, security: try security().json, cache: try database.rules)
   }
 
   /// Throws if a document that the client wants to write is a design document, which are for the admins of the database.

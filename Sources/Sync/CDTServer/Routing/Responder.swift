@@ -149,6 +149,7 @@ extension CouchError {
       case let error as DatastoreError: CouchError(error)
       case let error as QueryError: CouchError(error)
       case let violation as UniqueViolation: CouchError(violation)
+      case let violation as RuleViolation: CouchError(violation)
       case let error as GzipError: CouchError(error)
       case let error as HTTPParserError: .unreadable(error)
       case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")

@@ -1,0 +1,37 @@
+import ArgumentParser
+import CDTDatastore
+import CDTQuery
+import Synchronization
+
+/// The options of commands for which a store's rules can be enforced.
+struct UserOptions: ParsableArguments {
+  /// The user of this run.
+  private static let user = Mutex<UserContext?>(nil)
+
+  @Option(name: .customLong("as"), help: "Enforce the store's rules for this user.") var name: String?
+  @Option(help: "The roles of the user, separated by commas.") var roles: String?
+
+  var context: UserContext? {
+    name.map { UserContext(name: $0.isEmpty ? nil : $0, roles: roles?.split(separator: ",").map(String.init) ?? []) }
+  }
+
+  func validate() throws {
+    guard roles == nil || name != nil else {
+      throw ValidationError("--roles needs a user; give --as NAME, or --as \"\" for one without a name")
+    }
+    if let context { Self.user.withLock { $0 = context } }
+  }
+
+  /// Has the stores of this run enforce their rules, if there is a user.
+  static func enforceRules(in options: inout DatastoreOptions) {
+    guard let user = user.withLock({ $0 }) else { return }
+    options.enforce(.enforced(as: user))
+  }
+
+  /// Throws for a database at a server, where the user is that of the URL.
+  static func checkIsNone() throws(ToolError) {
+    guard user.withLock({ $0 == nil }) else {
+      throw ToolError(.usage, "--as is for stores; at a server, the user is the one in the URL")
+    }
+  }
+}
