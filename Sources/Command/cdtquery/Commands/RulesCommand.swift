@@ -16,7 +16,7 @@ struct RulesCommand: ParsableCommand {
             '{"validate_doc_update":{"newDoc":{"age":{"$gte":0}}}}'
         $ cdtquery rules check people/contacts
         cdtquery: no document breaks a rule
-        $ cdtquery put people/contacts tim '{"age":-1}' --as eve
+        $ cdtquery put people/contacts tim '{"age":-1}' --as eve || true
         cdtquery: document "tim": newDoc.age: expected at least 0
       """,
     subcommands: [Show.self, Set.self, Check.self])
@@ -27,7 +27,8 @@ struct RulesCommand: ParsableCommand {
       abstract: "Print the rules, one design document per line.",
       discussion: """
         EXAMPLE
-          $ cdtquery rules set people/contacts '{"validate_doc_update":{"newDoc":{"age":{"$gte":0}}}}'
+          $ cdtquery rules set people/contacts \\
+              '{"validate_doc_update":{"newDoc":{"age":{"$gte":0}}}}'
           $ cdtquery rules show people/contacts
           {"name":"rules","validate_doc_update":{"newDoc":{"age":{"$gte":0}}}}
         """)
@@ -54,8 +55,8 @@ struct RulesCommand: ParsableCommand {
         EXAMPLE
           $ cdtquery rules set people/contacts --name adults \\
               '{"validate_doc_update":{"newDoc":{"age":{"$gte":18}}}}'
-          $ cdtquery rules check people/contacts
-          {"id":"zoe","reason":"newDoc.age: expected at least 18","failures":[…]}
+          $ cdtquery rules check people/contacts || true
+          {"id":"zoe","reason":"newDoc.age: expected at least 18","failures":…
           cdtquery: 1 document breaks a rule
         """)
 

@@ -38,6 +38,11 @@ package struct RuleAdditions: Sendable {
     return name + text.dropFirst(first.count)
   }
 
+  /// Whether a condition is that there is no old document, by comparing it with null.
+  func isNoOldDocument(_ path: FieldPath, _ value: JSONValue) -> Bool {
+    kind == .writing && path.text == "oldDoc" && (value == .null || value == ["$eq": nil])
+  }
+
   /// Throws if a path from the root begins with a member that the root never has.
   func check(_ path: FieldPath, at place: String) throws(QueryError) {
     guard kind == .writing, let first = path.segments.first else { return }

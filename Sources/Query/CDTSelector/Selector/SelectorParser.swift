@@ -39,7 +39,10 @@ struct SelectorParser {
         } else {
           let field = try Self.fieldPath(name, at: place)
           try additions.check(field, at: place)
-          members.append(try self.field(field, value, at: place))
+          // As at CouchDB, where a new document has null.
+          members.append(
+            additions.isNoOldDocument(field, value)
+              ? Clause.field(field, .exists).complement : try self.field(field, value, at: place))
         }
       } else if key.utf8.first == UInt8(ascii: "$") {
         members.append(try combination(key, value, at: place))

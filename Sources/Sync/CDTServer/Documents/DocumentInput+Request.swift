@@ -8,12 +8,14 @@ import NIOCore
 extension DesignDocument {
   /// The warning for a document that a client saves; `nil` unless it is a design document with something that is never used.
   ///
-  /// - Parameter isStrict: Whether such a document is refused.
-  /// - Throws: 400 for rules that can't be read.
-  static func warning(of id: String, _ body: BodyText, isStrict: Bool) throws(CouchError) -> String? {
+  /// - Parameters:
+  ///   - isStrict: Whether such a document is refused.
+  ///   - isReplicated: Whether a replicator brings it.
+  /// - Throws: 400 for rules that can't be read, unless a replicator brings them.
+  static func warning(of id: String, _ body: BodyText, isStrict: Bool, isReplicated: Bool = false) throws(CouchError) -> String? {
     guard DocumentID.isDesign(id), let json = try? JSONObject(parsing: body.text) else { return nil }
     let document = DesignDocument(id: id, body: json)
-    if let error = document.ruleError { throw CouchError(error) }
+    if let error = document.ruleError, !isReplicated { throw CouchError(error) }
     let notes = document.notes
     if notes.isEmpty { return nil }
     let warning = notes.joined(separator: "\n")

@@ -60,6 +60,28 @@ extension RequestContext {
     ])
   }
 
+  /// The documents that break a rule, for the admins of the database, as `cdtquery rules check` prints them.
+  func brokenRules() async throws -> Response {
+    try security().checkAdmin(identity)
+    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit") ?? 100)
+    let end = ContinuousClock.now + limits.queryTime
+    let rules = try database.rulesOfServer
+    let (total, rows) = try await database.query(until: end) { transaction in
+      var (total, rows): (Int, [JSONValue]) = (0, [])
+      try rules.forEachViolation(in: transaction) { violation in
+        if total >= skip, rows.count < limit {
+          rows.append([
+            "id": .string(violation.documentID), "reason": .string(violation.reason),
+            "failures": .array(violation.failures.map { .object($0.json) }),
+          ])
+        }
+        total += 1
+      }
+      return (total, rows)
+    }
+    return Reply.json(["total_rows": .int(Int64(total)), "offset": .int(Int64(skip)), "rows": .array(rows)])
+  }
+
   /// The fields of the documents, or of some of them, as `cdtquery describe` prints them, and the operators of selectors.
   func fields() async throws -> Response {
     let limit = try parameters.count("limit")

@@ -125,7 +125,7 @@ extension RequestContext {
       input.revisionID = try namedRevision(or: sent.revisionID)
     }
     let warning = try DesignDocument.warning(
-      of: id, input.body, isStrict: server.configuration.isStrictAboutDesign)
+      of: id, input.body, isStrict: server.configuration.isStrictAboutDesign, isReplicated: isReplicated)
     let final = input
     let revision = try await database.save(id, under: rules()) { transaction in
       let saving = DocumentSaving(transaction)

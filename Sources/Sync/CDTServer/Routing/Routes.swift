@@ -287,6 +287,7 @@ extension Route {
 
     Route(.get, "/{db}/_conflicts") { try await $0.conflicts() },
     Route(.get, "/{db}/_fields") { try await $0.fields() },
+    Route(.get, "/{db}/_rules") { try await $0.brokenRules() },
 
     Route(.get, "/{db}/_design/{ddoc}/_view/{view}") { try await $0.view() },
     Route(.post, "/{db}/_design/{ddoc}/_view/{view}") { try await $0.view() },
