@@ -8,8 +8,31 @@ package enum FixtureAnswer: Sendable, Equatable {
   case ids([String])
   /// Projected documents with their ids, or rows of groups.
   case documents([JSONObject])
+  /// The failures of a write by rules; empty if it is allowed.
+  case failures([String])
   /// The message of an error.
   case error(String)
+
+  /// The outcome of a write by rules.
+  init(ofWrite run: () throws -> RuleViolation?) {
+    do {
+      let violation = try run()
+      let failures = violation?.failures.map(\.description) ?? []
+      self = .failures(violation?.isUnauthorized == true ? ["unauthorized"] + failures : failures)
+    } catch {
+      self = .error(String(describing: error))
+    }
+  }
+
+  /// Parses the failures of a write; `nil` if there are no lines.
+  init?(failures lines: [String]) {
+    guard let first = lines.first else { return nil }
+    if let message = first.afterBytePrefix("error: ") {
+      self = .error(String(message))
+    } else {
+      self = .failures(lines == ["allowed"] ? [] : lines)
+    }
+  }
 
   /// Runs a query and captures its result.
   init(of query: Query, _ run: () throws -> [DocumentRevision]) {
@@ -53,7 +76,7 @@ package enum FixtureAnswer: Sendable, Equatable {
     case .ids(let ids): .ids(ids.sorted { $0.precedesInBytes($1) })
     case .documents(let documents):
       .documents(documents.sorted { Self.id(of: $0).precedesInBytes(Self.id(of: $1)) })
-    case .error: self
+    case .error, .failures: self
     }
   }
 
@@ -72,6 +95,7 @@ extension FixtureAnswer {
   package var items: [String] {
     switch self {
     case .ids([]), .documents([]): ["none"]
+    case .failures(let failures): failures.isEmpty ? ["allowed"] : failures
     case .ids(let ids): ids.map(Self.spelling)
     case .documents(let documents): documents.map(\.text)
     case .error(let message): ["error: \(message)"]

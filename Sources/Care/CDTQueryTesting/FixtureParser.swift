@@ -10,6 +10,7 @@ struct FixtureParser {
 
   private(set) var documents: [DocumentRevision] = []
   private(set) var indexes: [IndexDefinition] = []
+  private(set) var rules: JSONObject?
   private(set) var cases: [QueryFixture.Case] = []
 
   private static let heading = "== "
@@ -37,6 +38,7 @@ struct FixtureParser {
       switch title {
       case "documents": try parseDocuments()
       case "indexes": try parseIndexes()
+      case "rules": try parseRules()
       case "": throw error("the heading has no name; add one")
       default: try parseCase(title)
       }
@@ -124,6 +126,17 @@ struct FixtureParser {
     return try IndexDefinition(json: value.objectValue ?? ["fields": value])
   }
 
+  private mutating func parseRules() throws(FixtureError) {
+    let heading = position
+    var text: [String] = []
+    while let line = nextInSection() { text.append(line) }
+    do {
+      rules = try DesignRules.parse(text.joined(separator: "\n"))
+    } catch {
+      throw FixtureError(file: name, line: heading, message: "not rules: \(error)")
+    }
+  }
+
   private mutating func parseCase(_ title: String) throws(FixtureError) {
     let headingLine = position
     var request: [String] = []
@@ -147,7 +160,8 @@ struct FixtureParser {
       cases.append(
         QueryFixture.Case(
           name: title, line: headingLine, request: request.joined(separator: "\n"),
-          golden: try FixtureAnswer(lines: golden), goldenLines: start..<end))
+          golden: rules == nil ? try FixtureAnswer(lines: golden) : FixtureAnswer(failures: golden),
+          goldenLines: start..<end))
     } catch {
       throw FixtureError(file: name, line: start + 1, message: "not an answer: \(error)")
     }

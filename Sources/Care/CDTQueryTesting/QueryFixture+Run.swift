@@ -90,8 +90,13 @@ private struct PreparedCase {
   enum Request {
     case documents(Query)
     case groups(GroupQuery)
+    case write(DesignRules.Write)
 
-    init(parsing text: String) throws(QueryError) {
+    init(parsing text: String, _ rules: JSONObject?) throws(QueryError) {
+      if let rules {
+        self = .write(try DesignRules.Write(parsing: text, under: rules))
+        return
+      }
       guard let json = try? JSONObject(parsing: text), json["group"] != nil, json["selector"] != nil else {
         self = .documents(try Query(parsing: text))
         return
@@ -102,11 +107,11 @@ private struct PreparedCase {
 
   init(_ fixtureCase: QueryFixture.Case, of fixture: QueryFixture) throws(FixtureError) {
     golden = fixtureCase.golden
-    request = Result { () throws(QueryError) in try Request(parsing: fixtureCase.request) }
+    request = Result { () throws(QueryError) in try Request(parsing: fixtureCase.request, fixture.rules) }
     let query: Query
     var problem: String?
     switch request {
-    case .failure: return
+    case .failure, .success(.write): return
     case .success(.groups(let groups)): query = groups.query
     case .success(.documents(let documents)):
       query = documents
@@ -141,6 +146,7 @@ private struct PreparedCase {
         }
         return try groups.finish()
       })
+    case .success(.write(let write)): FixtureAnswer(ofWrite: { try write.violation() })
     case .failure(let error): .error(error.description)
     }
   }

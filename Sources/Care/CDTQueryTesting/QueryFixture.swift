@@ -1,5 +1,5 @@
 package import CDTDatastore
-import CDTJSON
+package import CDTJSON
 package import CDTQuery
 
 /// A golden file: documents, indexes, and queries with their expected answers.
@@ -23,6 +23,18 @@ package import CDTQuery
 /// A case is a heading, a selector or a whole request, a line `----`, and the golden answer: ids; documents, one per
 /// line, if the request has `fields`; `none`; or `error: ` and the message. Ids are in order if the request has a
 /// sort.
+///
+/// With a section `rules`, the members of a design document, the cases are writes, and the answer is the failures:
+///
+/// ```
+/// == rules
+/// {"validate_doc_update": {"newDoc": {"title": {"$type": "string"}}}}
+///
+/// == a title is text
+/// {"old": {"_id": "a", "title": "x"}, "new": {"_id": "a", "title": 7}, "user": "anna", "roles": ["team"]}
+/// ----
+/// newDoc.title: expected a string
+/// ```
 public struct QueryFixture: Sendable {
   /// The name of the file in messages.
   public let name: String
@@ -32,6 +44,9 @@ public struct QueryFixture: Sendable {
 
   /// The indexes with which the cases are run.
   package let indexes: [IndexDefinition]
+
+  /// The rules of which the cases are writes; `nil` for queries.
+  package let rules: JSONObject?
 
   /// The cases, in the order of the file.
   public let cases: [Case]
@@ -65,6 +80,7 @@ public struct QueryFixture: Sendable {
     self.name = name
     documents = parser.documents
     indexes = parser.indexes
+    rules = parser.rules
     cases = parser.cases
     lines = parser.lines
   }

@@ -8,9 +8,7 @@ extension WriteTransaction {
   /// - Returns: The revision; the current one if it has these rules already.
   @discardableResult
   public func setRules(_ rules: JSONObject, named name: String = Datastore.rulesName) throws -> RevisionID? {
-    if let key = rules.first(where: { !DesignRules.members.contains($0.key) })?.key {
-      throw QueryError(.unknownRuleMember(key, known: DesignRules.members), at: key)
-    }
+    try DesignRules.checkMembers(rules)
     let id = DocumentID.designPrefix + name
     var known: DocumentRevision?
     if let entry = try currentRevision(of: id), !entry.isDeleted { known = try document(withID: id) }

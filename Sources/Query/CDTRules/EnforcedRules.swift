@@ -56,7 +56,8 @@ package final class EnforcedRules: DocumentRules {
     let old = rules.readsOldDocument ? try transaction.documentReplaced(by: revision) : nil
     let document = RuleInput.document(
       revision.id, isDeleted: revision.isDeleted, revision.attachments, body: revision.body.text)
-    if let violation = violation(of: revision.id, document, replacing: old, rules, transaction) {
+    let database = transaction.store.name
+    if let violation = violation(of: revision.id, document, replacing: old, rules, database) {
       throw violation
     }
   }
@@ -70,7 +71,8 @@ package final class EnforcedRules: DocumentRules {
       try transaction.stop?.check()
       guard !DocumentID.isDesign(document.id) else { return true }
       let text = RuleInput.text(of: document)
-      if let violation = violation(of: document.id, text, replacing: text, rules, transaction) {
+      let database = transaction.store.name
+      if let violation = violation(of: document.id, text, replacing: text, rules, database) {
         try body(violation)
       }
       return true
@@ -78,11 +80,10 @@ package final class EnforcedRules: DocumentRules {
   }
 
   /// The violation of rules by a document; `nil` if all hold.
-  private func violation(
-    of id: String, _ document: [UInt8], replacing old: [UInt8]?, _ rules: RuleSet,
-    _ transaction: ReadTransaction
+  func violation(
+    of id: String, _ document: [UInt8], replacing old: [UInt8]?, _ rules: RuleSet, _ database: String
   ) -> RuleViolation? {
-    let context = RuleInput.context(user, inDatabase: transaction.store.name, security)
+    let context = RuleInput.context(user, inDatabase: database, security)
     let input = RuleInput(document, replacing: old, in: context)
     var search = FailureSearch()
     do throws(MatchFailure) {
