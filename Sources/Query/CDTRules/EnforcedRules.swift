@@ -63,7 +63,9 @@ package final class EnforcedRules: DocumentRules {
   }
 
   /// Calls a closure for each document that could not be saved as it is.
-  package func forEachViolation(in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void) throws {
+  package func forEachViolation(in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void)
+    throws
+  {
     let rules = try cache.rules(in: transaction)
     if let (id, error) = rules.unreadable { throw error.below(id) }
     guard !rules.writing.isEmpty else { return }

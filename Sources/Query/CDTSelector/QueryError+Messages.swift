@@ -69,7 +69,8 @@ extension QueryError {
         .backwardLive, .notADirectedField, .directedFieldKeys, .unknownDirection, .doubtfulField,
         .scoreDirection, .scoreAlone, .scoreWithoutText, .groupIsMissing, .invalidGroup, .unknownGroupKey,
         .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
-        .repeatedMember, .notOfRows, .unusableWithGroups, .unknownRuleMember, .otherLanguage, .notADocument, .revisionInFile:
+        .repeatedMember, .notOfRows, .unusableWithGroups, .unknownRuleMember, .otherLanguage, .notADocument,
+        .revisionInFile:
         .invalidRequest
       }
     }
@@ -146,7 +147,8 @@ extension QueryError {
         "a rule has newDoc, oldDoc, userCtx and security, not \"\(name)\"; write \"newDoc.\(name)\" for a member of the document"
       case .unknownRuleMember(let name, let known):
         "\"\(name)\" is not a member of rules; use \(known.map { "\"\($0)\"" }.joined(separator: " or "))"
-      case .notADocument(let found): "a write has objects such as {\"_id\": \"a\"}, not \(found.typeWithArticle)"
+      case .notADocument(let found):
+        "a write has objects such as {\"_id\": \"a\"}, not \(found.typeWithArticle)"
       case .otherLanguage(let id): "\(id) is in another language than \"query\"; choose another name"
       case .thenIsMissing: "\"$if\" needs a \"$then\" beside it; add what must hold"
       case .withoutIf(let name): "\"\(name)\" needs an \"$if\" beside it; add the condition"

@@ -157,7 +157,8 @@ struct CandidateField: Sendable {
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
       return missing(or: .wider(on(["$not": ["$regex": .string(pattern)]])))
-    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches, .computed, .collated: return .unknown
+    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches, .computed, .collated:
+      return .unknown
     }
   }
 

@@ -31,7 +31,8 @@ import Testing
   @Test func `a rule that is changed or deleted has the new effect`() async throws {
     try await withServer { server in
       var revision = try await server.put("/db/_design/rules", Self.typed).json["rev"] ?? .null
-      var changed = Self.rule(["newDoc": ["type": ["$type": "string"], "year": ["$lt": 2026]]]).objectValue ?? [:]
+      var changed =
+        Self.rule(["newDoc": ["type": ["$type": "string"], "year": ["$lt": 2026]]]).objectValue ?? [:]
       changed["_rev"] = revision
       revision = try await server.put("/db/_design/rules", .object(changed)).json["rev"] ?? .null
       #expect(try await server.put("/db/1", ["type": "movie", "year": 1994]).status == 201)
@@ -85,7 +86,8 @@ import Testing
           "security.admins.roles": ["$all": ["_admin"]],
         ]))
       #expect(try await server.put("/db/doc", [:]).status == 201)
-      _ = try await server.put("/db/_design/other", Self.rule(["$userCtx.name": "nobody", "$error": "unauthorized"]))
+      _ = try await server.put(
+        "/db/_design/other", Self.rule(["$userCtx.name": "nobody", "$error": "unauthorized"]))
       let refused = try await server.put("/db/doc2", [:])
       #expect(refused.status == 401 && refused.json["error"] == "unauthorized")
     }
@@ -101,23 +103,32 @@ import Testing
         try await server.put("/db/kept?rev=\(kept)", [:]),
         try await server.delete("/db/kept?rev=\(kept)"),
         try await server.put("/db/b?new_edits=false", ["_rev": "1-a"]),
-        try await server.send("PUT", "/db/c/text", body: Array("x".utf8), headers: [("Content-Type", "text/plain")]),
+        try await server.send(
+          "PUT", "/db/c/text", body: Array("x".utf8), headers: [("Content-Type", "text/plain")]),
       ]
       for reply in replies { #expect(reply.status == 403, "\(reply.json)") }
       let bulk = try await server.post("/db/_bulk_docs", ["docs": [["_id": "d"], ["_id": "e", "type": 1]]])
       #expect(bulk.json[0]?["error"] == "forbidden" && bulk.json[0]?["failures"] != nil)
       #expect(bulk.json[1]?["ok"] == true)
       let inserted = try await server.post(
-        "/db/_bulk_docs", ["new_edits": false, "docs": [["_id": "f", "_rev": "1-a"], ["_id": "g", "_rev": "1-b", "type": 1]]])
+        "/db/_bulk_docs",
+        [
+          "new_edits": false,
+          "docs": [["_id": "f", "_rev": "1-a"], ["_id": "g", "_rev": "1-b", "type": 1]],
+        ])
       #expect(inserted.json.arrayValue?.count == 1 && inserted.json[0]?["id"] == "f")
       #expect(try await server.put("/db/_local/x", [:]).status == 201)
-      let ids = try await server.get("/db/_all_docs").json["rows"]?.arrayValue?.compactMap { $0["id"]?.stringValue }
+      let ids = try await server.get("/db/_all_docs").json["rows"]?.arrayValue?.compactMap {
+        $0["id"]?.stringValue
+      }
       #expect(ids == ["_design/rules", "e", "g", "kept", "plain"])
       #expect(try await server.get("/db/kept").json["_rev"]?.stringValue == kept)
     }
   }
 
-  @Test func `a rule that can't be read is refused, and one that is replicated refuses every write`() async throws {
+  @Test func `a rule that can't be read is refused, and one that is replicated refuses every write`()
+    async throws
+  {
     try await withServer { server in
       let broken = Self.rule(["newDoc": ["a": ["$get": 1]]])
       let refused = try await server.put("/db/_design/rules", broken)
@@ -126,11 +137,13 @@ import Testing
       var replicated = broken.objectValue ?? [:]
       (replicated["_id"], replicated["_rev"]) = ("_design/rules", "1-a")
       // It is stored as a replicator finds it at the source.
-      let stored = try await server.post("/db/_bulk_docs", ["new_edits": false, "docs": [.object(replicated)]])
+      let stored = try await server.post(
+        "/db/_bulk_docs", ["new_edits": false, "docs": [.object(replicated)]])
       #expect(stored.json == [])
       let write = try await server.put("/db/a", [:])
       #expect(write.status == 403)
-      #expect(write.json["reason"]?.stringValue?.hasPrefix("the rules of _design/rules can't be read") == true)
+      #expect(
+        write.json["reason"]?.stringValue?.hasPrefix("the rules of _design/rules can't be read") == true)
       // It is repaired.
       let repaired = try await server.put("/db/_design/rules?rev=1-a", Self.typed)
       #expect(repaired.status == 201)

@@ -12,7 +12,9 @@ struct UserOptions: ParsableArguments {
   @Option(help: "The roles of the user, separated by commas.") var roles: String?
 
   var context: UserContext? {
-    name.map { UserContext(name: $0.isEmpty ? nil : $0, roles: roles?.split(separator: ",").map(String.init) ?? []) }
+    name.map {
+      UserContext(name: $0.isEmpty ? nil : $0, roles: roles?.split(separator: ",").map(String.init) ?? [])
+    }
   }
 
   func validate() throws {

@@ -94,7 +94,8 @@ extension Database {
   ///   - rules: Those of the user who writes.
   ///   - body: Returns the id of the new revision.
   func save(
-    _ id: String, under rules: some DocumentRules, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
+    _ id: String, under rules: some DocumentRules,
+    _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
   ) async throws -> RevisionID {
     let limit = revisionsLimit
     let revision = try await writes.write(under: rules) { transaction in
@@ -115,7 +116,8 @@ extension Database {
   /// The rules for what the server writes itself.
   var rulesOfServer: EnforcedRules {
     EnforcedRules(
-      for: UserContext(name: nil, roles: [Identity.adminRole]), security: settings.security ?? [:], cache: rules)
+      for: UserContext(name: nil, roles: [Identity.adminRole]), security: settings.security ?? [:],
+      cache: rules)
   }
 
   // MARK: Compaction

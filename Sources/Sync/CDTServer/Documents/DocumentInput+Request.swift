@@ -12,7 +12,9 @@ extension DesignDocument {
   ///   - isStrict: Whether such a document is refused.
   ///   - isReplicated: Whether a replicator brings it.
   /// - Throws: 400 for rules that can't be read, unless a replicator brings them.
-  static func warning(of id: String, _ body: BodyText, isStrict: Bool, isReplicated: Bool = false) throws(CouchError) -> String? {
+  static func warning(of id: String, _ body: BodyText, isStrict: Bool, isReplicated: Bool = false)
+    throws(CouchError) -> String?
+  {
     guard DocumentID.isDesign(id), let json = try? JSONObject(parsing: body.text) else { return nil }
     let document = DesignDocument(id: id, body: json)
     if let error = document.ruleError, !isReplicated { throw CouchError(error) }

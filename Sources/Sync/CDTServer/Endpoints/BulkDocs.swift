@@ -74,7 +74,8 @@ extension RequestContext {
     do throws(CouchError) {
       try checkDesign(id)
       let isStrict = server.configuration.isStrictAboutDesign
-      let warning = try DesignDocument.warning(of: id, input.body, isStrict: isStrict, isReplicated: !areNewEdits)
+      let warning = try DesignDocument.warning(
+        of: id, input.body, isStrict: isStrict, isReplicated: !areNewEdits)
       return .document(id: id, input, warning: warning)
     } catch {
       return .refused(id: id, input.revisionID, error)

@@ -1,0 +1,66 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CDTReplication
+import CDTTestSupport
+import Testing
+
+/// Revisions that a rule of the target refuses.
+@Suite struct RuleReplicationTests {
+  private static let rules: JSONObject = [
+    "validate_doc_update": [
+      "newDoc.n": ["$gte": 0], "$or": [["oldDoc": nil], ["newDoc.owner": ["$data": "oldDoc.owner"]]],
+    ]
+  ]
+
+  private static func fill(_ store: Datastore) throws {
+    for (id, n) in [("a", 1), ("b", -1), ("c", 2)] {
+      try store.createDocument(from: DocumentDraft(id: id, body: ["n": .int(Int64(n)), "owner": "anna"]))
+    }
+  }
+
+  @Test func `a server refuses revisions that are pushed, and the rest goes on`() async throws {
+    try await withServedStore { served in
+      try await served.remote.setRules(Self.rules)
+      try Self.fill(served.local)
+      let first = try await served.replicate(.push).pushed
+      #expect(first.rejectedCount == 1 && first.rejected.map(\.id) == ["b"])
+      #expect(first.rejected[0].reason == "newDoc.n: expected at least 0")
+      #expect(try await served.remote.read { try $0.allDocumentIDs() } == ["_design/rules", "a", "c"])
+      // Once it is corrected, it is sent; its history of a refused revision does not matter.
+      _ = try await served.local.updateDocument(withID: "b") { $0.body["n"] = 3 }
+      #expect(try await served.replicate(.push).pushed.rejected == [])
+      // The owner of the ancestor counts, also of a branch that begins elsewhere.
+      _ = try await served.local.updateDocument(withID: "a") { $0.body["owner"] = "bob" }
+      #expect(try await served.replicate(.push).pushed.rejected.map(\.id) == ["a"])
+    }
+  }
+
+  enum End: CaseIterable { case server, store }
+
+  @Test(arguments: End.allCases) func `a store with rules refuses revisions that it pulls`(_ end: End)
+    async throws
+  {
+    try await withServedStore { served in
+      try await served.remote.setRules(Self.rules, named: "source")
+      try Self.fill(served.remote)
+      try await withTemporaryDirectory(inMemory: true) { directory in
+        for enforces in [true, false] {
+          let options = DatastoreOptions(rules: .enforced(as: UserContext(name: "bob")))
+          let manager = try DatastoreManager(directory: directory, options: options)
+          let store = try await manager.datastore(named: enforces ? "bound" : "free")
+          var replication = Replication(.pull, with: try served.database())
+          if end == .store { replication.peer = .store(served.remote) }
+          replication.enforcesRules = enforces
+          let pulled = try await Replicator(replication, of: store).replicate().pulled
+          #expect(pulled.rejected.map(\.id) == (enforces ? ["b"] : []))
+          let ids = try await store.read { try $0.allDocumentIDs() }
+          #expect(ids == ["_design/source", "a"] + (enforces ? ["c"] : ["b", "c"]))
+          await #expect(throws: RuleViolation.self) {
+            try await store.createDocument(from: DocumentDraft(body: ["n": -5, "owner": "bob"]))
+          }
+        }
+      }
+    }
+  }
+}
