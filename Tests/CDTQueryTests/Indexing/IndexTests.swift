@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTSQLite
 import CDTTestSupport
 import FoundationEssentials
 import Testing
@@ -185,6 +186,56 @@ import Testing
       #expect(try store.find(["a": 5, "b": 6]).map(\.id) == ["narrow"])
       let descending: [SortField] = [.descending("b")]
       #expect(try store.find(["a": 5], sort: descending).map(\.id) == ["wide", "narrow"])
+    }
+  }
+
+  struct ArrayChange: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let old, new: JSONValue
+    /// The rows that the change adds to the index, and those that it removes.
+    let added, removed: Int
+  }
+
+  static let arrayChanges = [
+    ArrayChange(
+      testDescription: "another element", old: ["a", "b", "c"], new: ["x", "b", "c"], added: 1, removed: 1),
+    ArrayChange(
+      testDescription: "another order", old: ["a", "b", "c"], new: ["c", "a", "b"], added: 0, removed: 0),
+    ArrayChange(
+      testDescription: "an element less often", old: ["a", "a", "b"], new: ["b", "a"], added: 0, removed: 0),
+    ArrayChange(
+      testDescription: "an element more often", old: ["a", "b"], new: ["b", "c", "b", "a"], added: 1,
+      removed: 0),
+    ArrayChange(
+      testDescription: "no longer a repeated element", old: ["b", "a", "b"], new: ["a"], added: 0, removed: 1),
+    ArrayChange(
+      testDescription: "another spelling of a number", old: [1, 2], new: [.double(1), 3], added: 1, removed: 1
+    ),
+    ArrayChange(testDescription: "no array", old: ["a", "b"], new: "b", added: 0, removed: 1),
+    ArrayChange(testDescription: "other elements", old: ["a", "z"], new: ["k", "l"], added: 2, removed: 2),
+  ]
+
+  @Test(arguments: arrayChanges) func `a write leaves the rows that stay the same`(_ change: ArrayChange)
+    throws
+  {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["a"])
+      var document = try store.createDocument(from: DocumentDraft(id: "x", body: ["a": change.old]))
+      let connection = try Connection(path: file(store), mode: .readWrite)
+      try connection.execute(
+        """
+        CREATE TABLE written (change);
+        CREATE TRIGGER added AFTER INSERT ON entries_1 BEGIN INSERT INTO written VALUES ('added'); END;
+        CREATE TRIGGER removed AFTER DELETE ON entries_1 BEGIN INSERT INTO written VALUES ('removed'); END;
+        """)
+      document.body["a"] = change.new
+      try store.updateDocument(from: document)
+      func written(_ what: String) throws -> Int64 {
+        try connection.scalar("SELECT count(*) FROM written WHERE change = '\(what)'")
+      }
+      #expect(try written("added") == Int64(change.added))
+      #expect(try written("removed") == Int64(change.removed))
+      #expect(try store.checkIndexes() == [])
     }
   }
 

@@ -30,7 +30,10 @@ struct CompareCommand: ParsableCommand {
     try options.report { scratch, machine in
       var report = ComparisonReport(machine: machine, rounds: rounds)
       for count in documents {
-        let workload = Workload(count: count, maintenanceRounds: max(rounds, Workload.maintenanceRounds))
+        // Each round has its own replacements: the same ones again would leave the indexes as they are.
+        let workload = Workload(
+          count: count, maintenanceRounds: max(rounds, Workload.maintenanceRounds),
+          updates: rounds * Operation.update.requestsPerRound)
         var duel = try Duel(workload, wanted: wanted, rounds: rounds, scratch: scratch)
         try duel.go()
         report.runs.append(duel.run)

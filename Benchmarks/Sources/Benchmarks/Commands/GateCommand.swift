@@ -132,6 +132,8 @@ struct CountedCommand: ParsableCommand {
       func update(_ numbers: Range<Int>) throws {
         for number in numbers { try ours.replace(number..<number + 1, of: updates) }
       }
+      // A process that has indexes uses them; without this, the updates would not touch them.
+      try ours.settle()
       try update(count..<count + 50)
       try counted { try update(0..<count) }
     default:

@@ -111,22 +111,6 @@ package struct IndexRows: ~Copyable {
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// Removes the rows from a position on. Only valid before sorting.
-  mutating func removeLast(from first: Int) {
-    guard first < rows.count else { return }
-    bytes.removeLast(bytes.count - Int(rows[first].start))
-    rows.removeLast(rows.count - first)
-  }
-
-  /// Whether the rows from a position on equal those of another list, in the same order.
-  func endsEqually(from first: Int, _ other: borrowing IndexRows, from otherFirst: Int) -> Bool {
-    guard rows.count - first == other.rows.count - otherFirst else { return false }
-    return (0..<rows.count - first).allSatisfy { position in
-      let (own, theirs) = (rows[first + position].range, other.rows[otherFirst + position].range)
-      return bytes[own] == other.bytes[theirs]
-    }
-  }
-
   // MARK: Adding
 
   /// Whether the index holds a document.
@@ -286,16 +270,46 @@ package struct IndexRows: ~Copyable {
   mutating func sort() {
     bytes.withUnsafeBytes { buffer in
       let bytes = JSONBytes(buffer)
-      rows.sort { Self.precedes($0, $1, bytes) }
+      rows.sort { Self.precedes($0, bytes, $1, bytes) }
     }
   }
 
-  private static func precedes(_ left: Row, _ right: Row, _ bytes: JSONBytes) -> Bool {
+  /// Removes the rows that two sorted lists share from both.
+  mutating func removeShared(with other: inout IndexRows) {
+    bytes.withUnsafeBytes { own in
+      other.bytes.withUnsafeBytes { others in
+        removeShared(JSONBytes(own), &other.rows, JSONBytes(others))
+      }
+    }
+  }
+
+  private mutating func removeShared(_ bytes: JSONBytes, _ others: inout [Row], _ otherBytes: JSONBytes) {
+    var (position, kept, other, otherKept) = (0, 0, 0, 0)
+    while position < rows.count, other < others.count {
+      let (left, right) = (rows[position], others[other])
+      if Self.precedes(left, bytes, right, otherBytes) {
+        rows[kept] = left
+        (kept, position) = (kept + 1, position + 1)
+      } else if Self.precedes(right, otherBytes, left, bytes) {
+        others[otherKept] = right
+        (otherKept, other) = (otherKept + 1, other + 1)
+      } else {
+        // Each list may repeat a row.
+        while position < rows.count, !Self.precedes(left, bytes, rows[position], bytes) { position += 1 }
+        while other < others.count, !Self.precedes(left, bytes, others[other], otherBytes) { other += 1 }
+      }
+    }
+    rows.removeSubrange(kept..<position)
+    others.removeSubrange(otherKept..<other)
+  }
+
+  private static func precedes(_ left: Row, _ bytes: JSONBytes, _ right: Row, _ rightBytes: JSONBytes) -> Bool
+  {
     if left.prefix != right.prefix { return left.prefix < right.prefix }
     if left.next != right.next { return left.next < right.next }
     let (left, right) = (left.range, right.range)
     return Order(
-      bytes.slice(left.lowerBound, left.upperBound), bytes.slice(right.lowerBound, right.upperBound)
+      bytes.slice(left.lowerBound, left.upperBound), rightBytes.slice(right.lowerBound, right.upperBound)
     ).isAscending
   }
 

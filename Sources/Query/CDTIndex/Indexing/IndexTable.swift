@@ -6,6 +6,7 @@ struct IndexTable {
   let entry: IndexCatalog.Entry
   private let connection: Connection
   private let insertion: RowInsertion
+  private let removal: String
   /// The groups of a summary.
   private let summary: SummaryTable?
 
@@ -14,8 +15,9 @@ struct IndexTable {
     self.entry = entry
     self.connection = connection
     summary = table == nil ? SummaryTable(entry, on: connection) : nil
-    insertion = RowInsertion(
-      "INSERT OR REPLACE INTO \(table ?? IndexFile.table(entry.number))", row: "(?, ?)")
+    let table = table ?? IndexFile.table(entry.number)
+    insertion = RowInsertion("INSERT OR REPLACE INTO \(table)", row: "(?, ?)")
+    removal = "DELETE FROM \(table) WHERE key = ?1"
   }
 
   /// Inserts a range of the sorted rows. If the index is a summary, ``writeGroups()`` must follow.
@@ -31,7 +33,7 @@ struct IndexTable {
 
   /// Removes a row if it exists. If the index is a summary, ``writeGroups()`` must follow.
   func remove(_ rows: borrowing IndexRows, at position: Int) throws {
-    let statement = try connection.statement("DELETE FROM \(IndexFile.table(entry.number)) WHERE key = ?1")
+    let statement = try connection.statement(removal)
     defer { statement.clear() }
     try rows.withBinding { binding in
       try binding.bindKey(of: position, to: statement, at: 1)

@@ -175,18 +175,12 @@ final class IndexUpdate {
     if insertions.size + removals.size > memory { try write() }
   }
 
-  /// Rows that do not change are kept.
   private func takeRows(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
     if let old, let new, removals.haveSameValues(old, new) { return }
-    let (firstOld, firstNew) = (removals.count, insertions.count)
     let oldShape = old.map { removals.add($0, number: number) } ?? IndexRows.Shape()
     let newShape = new.map { insertions.add($0, number: number) } ?? IndexRows.Shape()
     if oldShape.overflows != newShape.overflows {
       try table.setOverflow(newShape.overflows, document: number)
-    }
-    if removals.endsEqually(from: firstOld, insertions, from: firstNew) {
-      removals.removeLast(from: firstOld)
-      insertions.removeLast(from: firstNew)
     }
     if newShape.isMultiple { shape.isMultiple = true }
     if newShape.overflows { shape.overflows = true }
@@ -203,11 +197,13 @@ final class IndexUpdate {
       number, new, entry.definition, in: IndexFile.table(entry), on: connection)
   }
 
-  /// Writes the collected rows in the order of the table, so that each page is visited once.
+  /// Writes the collected rows in the order of the table, so that each page is visited once. Rows that do not change are
+  /// kept.
   private func write() throws {
     removals.sort()
-    for position in 0..<removals.count { try table.remove(removals, at: position) }
     insertions.sort()
+    removals.removeShared(with: &insertions)
+    for position in 0..<removals.count { try table.remove(removals, at: position) }
     try table.insert(insertions, 0..<insertions.count)
     try table.writeGroups()
     removals.removeAll()

@@ -100,7 +100,7 @@ extension ReadTransaction {
 
   /// The winner of a document, which may be deleted; `nil` if it does not exist.
   package func entry(ofDocument id: String) throws -> DocumentEntry? {
-    let table = try hiddenDocuments().visible.name
+    let table = try hiddenDocuments().visible
     return try use { connection in
       guard let row = try DocumentRow.find(id, in: table, on: connection) else { return nil }
       return DocumentEntry(id: id, revisionID: row.revision, isDeleted: row.isDeleted)

@@ -4,14 +4,18 @@ import CDTSQLite
 /// The table of documents, or a view of it.
 struct DocumentTable: Sendable {
   let name: String
-  /// Built once, as a server reads each document that it sends by it.
+  /// The statements that read one document by its id, built once.
   fileprivate let textSQL: String
+  fileprivate let revisionSQL: String
+  let rowSQL: String
 
   static let all = DocumentTable("documents")
 
   init(_ name: String) {
     self.name = name
     textSQL = "SELECT text, deleted FROM \(name) WHERE id = ?1"
+    revisionSQL = "SELECT \(DocumentRevision.columns) FROM \(name) WHERE id = ?1"
+    rowSQL = "SELECT \(DocumentRow.columns) FROM \(name) WHERE id = ?1"
   }
 }
 
@@ -41,7 +45,7 @@ struct DocumentReading {
   }
 
   func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
-    guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
+    guard let row = try DocumentRow.find(id, in: table, on: connection) else {
       throw DatastoreError(.noSuchDocument(id))
     }
     guard let found = try entry(revision, of: row, id: id, needsBody: true).revision else {
@@ -51,8 +55,7 @@ struct DocumentReading {
   }
 
   func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
-    let statement = try connection.statement(
-      "SELECT \(DocumentRevision.columns) FROM \(documents) WHERE id = ?1")
+    let statement = try connection.statement(table.revisionSQL)
     defer { statement.reset() }
     var documents: [DocumentRevision] = []
     for id in ids {
@@ -93,7 +96,7 @@ struct DocumentReading {
 
   /// The revision and its ancestors, newest first.
   func history(of id: String, from revision: RevisionID) throws -> [DocumentRevision] {
-    guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
+    guard let row = try DocumentRow.find(id, in: table, on: connection) else {
       throw DatastoreError(.noSuchDocument(id))
     }
     var history: [DocumentRevision] = []
@@ -142,7 +145,7 @@ struct DocumentReading {
 
   /// The leaves that are not deleted, newest first, with bodies.
   func currentLeaves(of id: String) throws -> [DocumentRevision] {
-    guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
+    guard let row = try DocumentRow.find(id, in: table, on: connection) else {
       throw DatastoreError(.noSuchDocument(id))
     }
     return try DocumentWriting(connection: connection).currentLeaves(of: row).map { leaf in

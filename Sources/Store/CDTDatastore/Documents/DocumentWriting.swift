@@ -176,16 +176,18 @@ struct DocumentWriting {
 
   /// Copies the winner into `revisions`, as an inner revision or a losing leaf.
   func demoteWinner(of row: DocumentRow, isLeaf: Bool) throws {
-    let statement = try connection.statement(
-      """
-      INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
-      SELECT number, ?2, ?3, parent, coalesce(written, sequence), ?4, deleted, attachments, \(StoredText.bodySQL)
-        FROM documents WHERE number = ?1
-      """)
+    let statement = try connection.statement(Self.demotion)
     try bind(row.revision, of: row, to: statement, at: 1)
     try statement.bind(Int64(isLeaf ? 1 : 0), at: 4)
     try statement.run()
   }
+
+  /// A constant, as each update takes it.
+  private static let demotion = """
+    INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
+    SELECT number, ?2, ?3, parent, coalesce(written, sequence), ?4, deleted, attachments, \(StoredText.bodySQL)
+      FROM documents WHERE number = ?1
+    """
 
   /// Makes a losing leaf the winner.
   func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {

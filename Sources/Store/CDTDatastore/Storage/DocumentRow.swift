@@ -12,7 +12,7 @@ struct DocumentRow {
   let attachments: Int64
 
   /// The columns of `documents` that ``init(_:of:)`` reads.
-  private static let columns =
+  static let columns =
     "sequence, number, \(StoredText.revisionColumn), leaves, deleted, attachments"
 
   /// Reads the row from the current row of a statement.
@@ -28,9 +28,9 @@ struct DocumentRow {
 
   /// The row of a document; `nil` if it does not exist.
   static func find(
-    _ id: String, in table: String = "documents", on connection: Connection
+    _ id: String, in table: DocumentTable = .all, on connection: Connection
   ) throws -> DocumentRow? {
-    let statement = try connection.statement("SELECT \(columns) FROM \(table) WHERE id = ?1")
+    let statement = try connection.statement(table.rowSQL)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     return try statement.step() ? DocumentRow(statement, of: id) : nil
