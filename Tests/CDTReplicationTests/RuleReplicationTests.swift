@@ -25,7 +25,7 @@ import Testing
       try Self.fill(served.local)
       let first = try await served.replicate(.push).pushed
       #expect(first.rejectedCount == 1 && first.rejected.map(\.id) == ["b"])
-      #expect(first.rejected[0].reason == "newDoc.n: expected at least 0")
+      #expect(first.rejected[0].reason == "forbidden: newDoc.n: expected at least 0")
       #expect(try await served.remote.read { try $0.allDocumentIDs() } == ["_design/rules", "a", "c"])
       // Once it is corrected, it is sent; its history of a refused revision does not matter.
       _ = try await served.local.updateDocument(withID: "b") { $0.body["n"] = 3 }
