@@ -1,6 +1,7 @@
 public import CDTDatastore
 import CDTJSON
 import CDTSelector
+import Synchronization
 
 /// The enforcement of a datastore's rules for a user, see ``CDTDatastore/DatastoreOptions/init(rules:encryption:)``.
 public struct RuleEnforcement: Sendable {
@@ -31,6 +32,8 @@ package final class EnforcedRules: DocumentRules {
   package let user: UserContext
   private let security: JSONObject
   private let cache: RuleCache
+  /// The text of the user and the security of the database that was written last.
+  private let context = Mutex<(database: String, text: [UInt8])?>(nil)
 
   /// - Parameters:
   ///   - security: The `_security` of the database.
@@ -51,8 +54,7 @@ package final class EnforcedRules: DocumentRules {
     }
     guard !rules.writing.isEmpty else { return }
     let old = rules.readsOldDocument ? try transaction.documentReplaced(by: revision) : nil
-    let context = RuleInput.context(user, inDatabase: transaction.store.name, security)
-    let input = RuleInput(revision, replacing: old, in: context)
+    let input = RuleInput(revision, replacing: old, in: context(of: transaction.store.name))
     var search = FailureSearch()
     do throws(MatchFailure) {
       try input.withBytes { bytes throws(MatchFailure) in
@@ -66,6 +68,15 @@ package final class EnforcedRules: DocumentRules {
         "the pattern \(JSONValue.string(error.pattern).text) of a rule takes too long; use a simpler one")
     }
     if let violation = search.violation(of: revision.id) { throw violation }
+  }
+
+  private func context(of database: String) -> [UInt8] {
+    context.withLock { context in
+      if let context, context.database == database { return context.text }
+      let text = RuleInput.context(user, inDatabase: database, security)
+      context = (database, text)
+      return text
+    }
   }
 
   /// Throws if the rules of a design document can't be read. One that was made elsewhere is kept.
