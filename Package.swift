@@ -238,7 +238,7 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTRecovery", "CDTSelector", "CDTIndex", "CDTPlan", "CDTQuery", "CDTQueryTesting", "CDTCSQLite",
+        "CDTRecovery", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan", "CDTQuery", "CDTQueryTesting", "CDTCSQLite",
         "CDTTestSupport",
         "CDTRandomDocuments", "cdt-store-worker",
       ],

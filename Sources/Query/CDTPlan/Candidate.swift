@@ -81,8 +81,7 @@ package struct Estimator {
     case .not(let member): max(0, 1 - part(member))
     case .field(let path, let predicate): part(path, predicate)
     case .text: Self.textPart
-    case .value: 0.5
-    case .rule(let rule): part(rule.clause)
+    case .value, .rule: 0.5
     }
   }
 

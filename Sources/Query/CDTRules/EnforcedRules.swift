@@ -1,6 +1,7 @@
 public import CDTDatastore
 import CDTJSON
 import CDTSelector
+import Synchronization
 
 /// The enforcement of a datastore's rules for a user, see ``CDTDatastore/DatastoreOptions/init(rules:encryption:)``.
 public struct RuleEnforcement: Sendable {
@@ -34,6 +35,8 @@ package final class EnforcedRules: DocumentRules {
   package let user: UserContext
   private let security: JSONObject
   private let cache: RuleCache
+  /// The text of the user and the security of the database that was written last.
+  private let context = Mutex<(database: String, text: [UInt8])?>(nil)
 
   /// - Parameters:
   ///   - security: The `_security` of the database.
@@ -85,8 +88,7 @@ package final class EnforcedRules: DocumentRules {
   func violation(
     of id: String, _ document: [UInt8], replacing old: [UInt8]?, _ rules: RuleSet, _ database: String
   ) -> RuleViolation? {
-    let context = RuleInput.context(user, inDatabase: database, security)
-    let input = RuleInput(document, replacing: old, in: context)
+    let input = RuleInput(document, replacing: old, in: context(of: database))
     var search = FailureSearch()
     do throws(MatchFailure) {
       try input.withBytes { bytes throws(MatchFailure) in
@@ -100,6 +102,15 @@ package final class EnforcedRules: DocumentRules {
         "the pattern \(JSONValue.string(error.pattern).text) of a rule takes too long; use a simpler one")
     }
     return search.violation(of: id)
+  }
+
+  private func context(of database: String) -> [UInt8] {
+    context.withLock { context in
+      if let context, context.database == database { return context.text }
+      let text = RuleInput.context(user, inDatabase: database, security)
+      context = (database, text)
+      return text
+    }
   }
 
   /// Throws if the rules of a design document can't be read. One that was made elsewhere is kept.

@@ -7,31 +7,60 @@ import CDTSelector
 /// The matcher decides whether a rule holds. This walks through a clause that does not, with the tests of the matcher at its
 /// leaves, and brings negations down to them: `$not` of `$eq` fails as `ne`.
 struct FailureSearch {
+  /// A failure, as offsets: many are found on the way to those that are shown.
   private struct Found {
-    let failure: RuleFailure
+    /// The value, or the value below which the path begins that reaches none.
+    let place: Int
+    let missing: FieldPath?
+    let cause: Cause
     let isUnauthorized: Bool
+  }
+
+  private enum Cause {
+    case predicate(Predicate, isNegated: Bool)
+    case other(String, [JSONValue], String)
   }
 
   private var found: [Found] = []
   private var isUnauthorized = false
   private let budget = MatchBudget()
+  private var failures: [RuleFailure] = []
+  private var isFirstUnauthorized = false
 
   /// The violation; `nil` if nothing has failed.
   func violation(of id: String) -> RuleViolation? {
-    guard let first = found.first else { return nil }
-    let failures = found.map(\.failure)
+    guard !failures.isEmpty else { return nil }
     let shown = failures.prefix(3).map(\.description).joined(separator: "; ")
     let rest = failures.count - 3
     return RuleViolation(
-      documentID: id, isUnauthorized: first.isUnauthorized, failures: failures,
+      documentID: id, isUnauthorized: isFirstUnauthorized, failures: failures,
       reason: rest > 0 ? "\(shown); and \(rest) more" : shown)
   }
 
   /// Adds the failures of a clause about the root of an input.
   mutating func search(_ clause: Clause, in bytes: JSONBytes) throws(MatchFailure) {
-    let before = found.count
-    if try !holds(clause, false, bytes, 0), found.count == before {
-      add([], "rule", [], "the rule does not hold")
+    found = []
+    if try !holds(clause, false, bytes, 0), found.isEmpty { add(0, "rule", [], "the rule does not hold") }
+    if failures.isEmpty, let first = found.first { isFirstUnauthorized = first.isUnauthorized }
+    var walk = EnclosingWalk()
+    for found in found.prefix(RuleViolation.maximumFailures - failures.count) {
+      failures.append(Self.failure(found, bytes, &walk))
+    }
+  }
+
+  private static func failure(
+    _ found: Found, _ bytes: JSONBytes, _ walk: inout EnclosingWalk
+  ) -> RuleFailure {
+    let path = walk.path(to: found.place, in: bytes).map(\.json) + (found.missing?.steps ?? [])
+    switch found.cause {
+    case .other(let type, let parameters, let message):
+      return RuleFailure(path: path, type: type, parameters: parameters, message: message)
+    case .predicate(let predicate, let isNegated):
+      let isMissing = found.missing != nil
+      let text = FailureText(predicate, isNegated, bytes, at: isMissing ? nil : found.place)
+      return RuleFailure(
+        path: path, type: text.type, parameters: text.parameters,
+        message: text.message + (isMissing && predicate != .exists ? "; it is missing" : ""))
     }
   }
 
@@ -46,7 +75,7 @@ struct FailureSearch {
     switch clause {
     case .always, .never, .text:
       if (clause == .always) != isNegated { return true }
-      add(bytes.path(to: start), "never", [], "no value is allowed here")
+      add(start, "never", [], "no value is allowed here")
       return false
     case .not(let clause): return try holds(clause, !isNegated, bytes, start)
     case .and(let members): return try holds(members, all: !isNegated, isNegated, bytes, start)
@@ -55,15 +84,11 @@ struct FailureSearch {
       var walk = PathWalk(bytes, from: start, through: path.segments)
       var values: [Int] = []
       while let value = walk.next() { values.append(value) }
-      return try holds(predicate, isNegated, bytes, values, isField: true) {
-        bytes.path(to: start) + path.steps
-      }
+      return try holds(predicate, isNegated, bytes, values, of: path, below: start)
     case .value(let predicate):
-      return try holds(predicate, isNegated, bytes, [start], isField: false) { bytes.path(to: start) }
+      return try holds(predicate, isNegated, bytes, [start], of: nil, below: start)
     case .rule(.conditional(let condition, let then, let otherwise)):
-      let before = found.count
-      let isMet = try holds(condition, false, bytes, start)
-      found.removeSubrange(before...)
+      let isMet = try Matcher(.operators(condition), budget).matches(valueAt: start, in: bytes)
       return try holds(isMet ? then : otherwise, isNegated, bytes, start)
     case .rule(.annotated(let clause, let isUnauthorized, let reason)):
       let (before, outer) = (found.count, self.isUnauthorized)
@@ -72,7 +97,7 @@ struct FailureSearch {
       if try holds(clause, isNegated, bytes, start) { return true }
       if let reason {
         found.removeSubrange(before...)
-        add(bytes.path(to: start), "reason", [], reason)
+        add(start, "reason", [], reason.beginning(of: Self.maximumReason))
       }
       return false
     }
@@ -95,29 +120,31 @@ struct FailureSearch {
     return result
   }
 
+  private static let maximumReason = 1_000
+
   // MARK: Predicates
 
   /// Whether one of some values passes, or none if it is negated.
   ///
-  /// - Parameter path: The path of a value that is missing.
+  /// - Parameter path: The path that reaches the values; `nil` if the one value is an element.
   private mutating func holds(
-    _ predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, _ values: [Int], isField: Bool,
-    path: () -> [JSONValue]
+    _ predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, _ values: [Int], of path: FieldPath?,
+    below start: Int
   ) throws(MatchFailure) -> Bool {
     let test = ValueTest(predicate, budget)
     var passing: Int?
     for value in values where passing == nil {
-      if try isField ? test.holdsInside(bytes, at: value) : test.holds(bytes, at: value) { passing = value }
+      if try path == nil ? test.holds(bytes, at: value) : test.holdsInside(bytes, at: value) {
+        passing = value
+      }
     }
     guard (passing != nil) == isNegated else { return true }
-    guard let value = passing ?? values.first else {
-      let text = FailureText(predicate, isNegated, bytes, at: nil)
-      add(path(), text.type, text.parameters, text.message + (predicate == .exists ? "" : "; it is missing"))
-      return false
-    }
-    if try addFailures(ofElements: predicate, isNegated, bytes, value) { return false }
-    let text = FailureText(predicate, isNegated, bytes, at: value)
-    add(bytes.path(to: value), text.type, text.parameters, text.message)
+    let value = passing ?? values.first
+    if let value, try addFailures(ofElements: predicate, isNegated, bytes, value) { return false }
+    found.append(
+      Found(
+        place: value ?? start, missing: value == nil ? path : nil,
+        cause: .predicate(predicate, isNegated: isNegated), isUnauthorized: isUnauthorized))
     return false
   }
 
@@ -139,11 +166,13 @@ struct FailureSearch {
   ) throws(MatchFailure) -> Bool {
     guard bytes.kind(at: array) == .array else { return false }
     let before = found.count
+    let matcher = Matcher(condition, budget)
     var elements = bytes.elements(at: array)
-    while let element = elements.next(), found.count < RuleViolation.maximumFailures {
+    while let element = elements.next(), found.count < before + RuleViolation.maximumFailures {
+      guard try matcher.matches(valueAt: element, in: bytes) == isNegated else { continue }
       switch condition {
       case .fields where bytes.kind(at: element) != .object:
-        if !isNegated { add(bytes.path(to: element), "type", ["object"], "expected an object") }
+        add(element, "type", ["object"], "expected an object")
       case .fields(let clause), .operators(let clause):
         _ = try holds(clause, isNegated, bytes, element)
       }
@@ -151,22 +180,18 @@ struct FailureSearch {
     return found.count > before
   }
 
-  private mutating func add(
-    _ path: [JSONValue], _ type: String, _ parameters: [JSONValue], _ message: String
-  ) {
-    let failure = RuleFailure(path: path, type: type, parameters: parameters, message: message)
-    found.append(Found(failure: failure, isUnauthorized: isUnauthorized))
+  private mutating func add(_ place: Int, _ type: String, _ parameters: [JSONValue], _ message: String) {
+    found.append(
+      Found(
+        place: place, missing: nil, cause: .other(type, parameters, message), isUnauthorized: isUnauthorized))
   }
 }
 
-extension JSONBytes {
-  /// The path of a value from the root.
-  fileprivate func path(to start: Int) -> [JSONValue] {
-    enclosing(start).map { step in
-      switch step.step {
-      case .member(let name): .string(name)
-      case .element(let number): .int(Int64(number))
-      }
+extension EnclosingWalk.Step {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .member(let name): .string(name)
+    case .element(let number): .int(Int64(number))
     }
   }
 }

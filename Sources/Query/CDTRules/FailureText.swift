@@ -14,6 +14,8 @@ struct FailureText {
   }
 
   private static let maximumParameters = 100
+  /// The maximum length of a computed operand's value.
+  private static let maximumOperand = 10_000
 
   /// - Parameters:
   ///   - isNegated: Whether the complement fails.
@@ -81,7 +83,7 @@ struct FailureText {
   /// An operand that is known is shown as a literal.
   private init(_ computed: ComputedPredicate, _ isNegated: Bool, _ bytes: JSONBytes, at start: Int?) {
     let name = String(computed.name.dropFirst())
-    guard let value = computed.value(in: bytes, for: start ?? 0) else {
+    guard let value = computed.value(in: bytes, for: start ?? 0, limit: Self.maximumOperand) else {
       self.init(
         name, isNegated, [computed.operand.json],
         "the value of \(computed.operand.json.shown), which is missing")
@@ -123,14 +125,33 @@ extension JSONValue {
   private static let maximumLength = 200
 
   /// The text for a message.
-  fileprivate var shown: String {
-    let text = self.text
-    return text.count > 60 ? "\(text.prefix(60))…" : text
-  }
+  fileprivate var shown: String { beginning(of: 60) ?? text }
 
   /// The value itself, or, if its text is long, its beginning.
-  fileprivate var shortened: JSONValue {
-    let text = utf8Text
-    return text.count > Self.maximumLength ? .string(shown) : self
+  fileprivate var shortened: JSONValue { beginning(of: Self.maximumLength).map { .string($0) } ?? self }
+
+  /// The beginning of the text, if the text is longer than a number of bytes.
+  private func beginning(of length: Int) -> String? {
+    let text = pruned(to: length + 1).text
+    return text.utf8.count > length ? text.beginning(of: length) : nil
+  }
+
+  /// A value whose text has the same beginning, without much of the rest.
+  private func pruned(to length: Int) -> JSONValue {
+    switch self {
+    case .string(let string): .string(string.utf8.count > length ? string.beginning(of: length) : string)
+    case .array(let elements): .array(elements.prefix(length).map { $0.pruned(to: length) })
+    case .object(let object):
+      .object(JSONObject(object.prefix(length).map { ($0.key, $0.value.pruned(to: length)) }))
+    default: self
+    }
+  }
+}
+
+extension String {
+  /// The beginning of the text, with a sign that there is more.
+  func beginning(of length: Int) -> String {
+    guard utf8.count > length else { return self }
+    return "\(String(decoding: utf8.prefix(length), as: UTF8.self).prefix(length))…"
   }
 }

@@ -14,7 +14,7 @@ struct RuleSet: Sendable {
   struct WritingRule: Sendable {
     let designDocument: String
     let clause: Clause
-    /// The matcher; `nil` if the rule has patterns, which have limits for each write.
+    /// The matcher; `nil` if the rule has patterns or computed operands, whose state is that of one write.
     private let matcher: Matcher?
     let readsOldDocument: Bool
 
@@ -28,7 +28,7 @@ struct RuleSet: Sendable {
         throw error.below(RuleSet.writing)
       }
       designDocument = id
-      matcher = clause.hasPattern ? nil : Matcher(clause)
+      matcher = clause.hasPattern || clause.isComputed ? nil : Matcher(clause)
       readsOldDocument = clause.readsOldDocument
     }
 

@@ -6,6 +6,8 @@ indirect enum Condition: Sendable {
   case all([Condition])
   case any([Condition])
   case not(Condition)
+  /// The second if the first holds, otherwise the third.
+  case choice(Condition, Condition, Condition)
   /// Any value that a path reaches in the body: the member with a slot, then the rest of the path.
   case field(slot: Int, rest: [FieldPath.Segment], ValueTest)
   /// `_id` or `_rev`.
@@ -33,8 +35,14 @@ indirect enum Condition: Sendable {
       self = .not(Condition(clause, names: &names, isDocument: isDocument, text: text, budget))
     case .text: self = text.map(Condition.text) ?? .constant(false)
     case .value(let predicate): self = .value(ValueTest(predicate, budget))
-    case .rule(let rule):
-      self = Condition(rule.clause, names: &names, isDocument: isDocument, text: text, budget)
+    case .rule(.annotated(let clause, _, _)):
+      self = Condition(clause, names: &names, isDocument: isDocument, text: text, budget)
+    case .rule(.conditional(let condition, let then, let otherwise)):
+      // Not as `$or`, in which each condition stands twice: conditions can be nested.
+      self = .choice(
+        Condition(condition, names: &names, isDocument: isDocument, text: text, budget),
+        Condition(then, names: &names, isDocument: isDocument, text: text, budget),
+        Condition(otherwise, names: &names, isDocument: isDocument, text: text, budget))
     case .field(let path, let predicate):
       let test = ValueTest(predicate, budget)
       if isDocument, let field = path.documentField {
@@ -68,6 +76,8 @@ indirect enum Condition: Sendable {
       for member in members where try member.holds(&view) { return true }
       return false
     case .not(let member): return try !member.holds(&view)
+    case .choice(let condition, let then, let otherwise):
+      return try condition.holds(&view) ? then.holds(&view) : otherwise.holds(&view)
     case .field(let slot, let rest, let test):
       guard let start = view.value(of: slot) else { return false }
       if rest.isEmpty { return try test.holdsInside(view.bytes, at: start) }

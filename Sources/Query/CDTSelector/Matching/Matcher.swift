@@ -29,7 +29,7 @@ package final class Matcher: Sendable {
   }
 
   /// Creates the matcher of an array element or a key.
-  init(_ element: ElementCondition, _ budget: MatchBudget) {
+  package init(_ element: ElementCondition, _ budget: MatchBudget) {
     var names = MemberNames()
     switch element {
     case .fields(let clause):
@@ -53,7 +53,7 @@ package final class Matcher: Sendable {
   }
 
   /// Whether the value at an offset satisfies the condition on an element.
-  func matches(valueAt start: Int, in bytes: JSONBytes) throws(MatchFailure) -> Bool {
+  package func matches(valueAt start: Int, in bytes: JSONBytes) throws(MatchFailure) -> Bool {
     if needsObject, bytes.kind(at: start) != .object { return false }
     return try matches(DocumentBytes(element: bytes), at: start)
   }

@@ -23,7 +23,7 @@ package struct ValueTest: Sendable {
     /// `$keyMapMatch`.
     case keys(Matcher)
     case collated(CollatedTest)
-    case computed(ComputedPredicate)
+    case computed(ComputedTest)
   }
 
   /// Above this number of members, hashing costs less than comparing.
@@ -48,7 +48,7 @@ package struct ValueTest: Sendable {
       case .elementMatches(let condition): .elements(Matcher(condition, budget), every: false)
       case .allElementsMatch(let condition): .elements(Matcher(condition, budget), every: true)
       case .keyMatches(let clause): .keys(Matcher(.operators(clause), budget))
-      case .computed(let predicate): .computed(predicate)
+      case .computed(let predicate): .computed(ComputedTest(predicate))
       case .collated(let predicate, let collation): .collated(CollatedTest(predicate, collation))
       }
   }
@@ -89,7 +89,7 @@ package struct ValueTest: Sendable {
     case .elements(let matcher, let every): try Self.elements(of: start, in: bytes, matcher, every: every)
     case .keys(let matcher): try Self.keys(of: start, in: bytes, matcher)
     case .collated(let test): test.holds(bytes, at: start)
-    case .computed(let predicate): try predicate.holds(bytes, at: start)
+    case .computed(let test): try test.holds(bytes, at: start)
     }
   }
 

@@ -15,7 +15,7 @@ extension Clause {
     case .or(let members): .or(members.map { $0.collated(by: collation, isDocument: isDocument) })
     case .not(let clause): .not(clause.collated(by: collation, isDocument: isDocument))
     case .value(let predicate): .value(predicate.collated(by: collation))
-    case .rule(let rule): rule.clause.collated(by: collation, isDocument: isDocument)
+    case .rule: self
     case .field(let path, let predicate):
       isDocument && path.documentField != nil ? self : .field(path, predicate.collated(by: collation))
     }

@@ -1,28 +1,28 @@
 extension Clause {
   /// Whether it has a `$regex`, which could make any write slow, or fail.
   package var hasPattern: Bool {
+    hasPredicate { if case .regex = $0 { true } else { false } }
+  }
+
+  /// Whether it has an operand that is computed.
+  package var isComputed: Bool {
+    hasPredicate { if case .computed = $0 { true } else { false } }
+  }
+
+  private func hasPredicate(where holds: (Predicate) -> Bool) -> Bool {
     switch self {
     case .always, .never, .text: false
-    case .and(let members), .or(let members): members.contains(where: \.hasPattern)
-    case .not(let member): member.hasPattern
-    case .field(_, let predicate), .value(let predicate): predicate.hasPattern
-    case .rule(let rule): rule.clause.hasPattern
-    }
-  }
-}
-
-extension Predicate {
-  fileprivate var hasPattern: Bool {
-    switch self {
-    case .regex: true
-    case .elementMatches(let condition), .allElementsMatch(let condition):
-      switch condition {
-      case .fields(let clause), .operators(let clause): clause.hasPattern
+    case .and(let members), .or(let members): members.contains { $0.hasPredicate(where: holds) }
+    case .not(let member): member.hasPredicate(where: holds)
+    case .field(_, let predicate), .value(let predicate):
+      switch predicate {
+      case .elementMatches(.fields(let clause)), .elementMatches(.operators(let clause)),
+        .allElementsMatch(.fields(let clause)), .allElementsMatch(.operators(let clause)),
+        .keyMatches(let clause):
+        clause.hasPredicate(where: holds)
+      default: holds(predicate)
       }
-    case .keyMatches(let clause): clause.hasPattern
-    case .equal, .compare, .among, .exists, .notNull, .type, .modulo, .size, .beginsWith, .computed,
-      .collated:
-      false
+    case .rule(let rule): rule.parts.contains { $0.hasPredicate(where: holds) }
     }
   }
 }

@@ -70,7 +70,7 @@ package indirect enum Clause: Sendable, Hashable {
     case .field(let path, _): holds(path)
     case .and(let members), .or(let members): members.contains { $0.reads(where: holds) }
     case .not(let clause): clause.reads(where: holds)
-    case .rule(let rule): rule.clause.reads(where: holds)
+    case .rule(let rule): rule.parts.contains { $0.reads(where: holds) }
     case .always, .never, .value, .text: false
     }
   }

@@ -9,32 +9,52 @@ package indirect enum Operand: Sendable, Hashable {
   case joined([Operand])
   case list([Operand])
 
+  /// The paths of its values, in the order in which they are written.
+  var data: [(up: Int, path: FieldPath)] {
+    switch self {
+    case .literal: []
+    case .data(let up, let path): [(up, path)]
+    case .joined(let parts), .list(let parts): parts.flatMap(\.data)
+    }
+  }
+
   /// The value; `nil` if a part of it is missing or not a string where `$cat` needs one.
   ///
-  /// - Parameter skipsMissing: Whether members of a list that are missing are left out.
-  func value(in bytes: JSONBytes, for start: Int, skipsMissing: Bool = false) -> JSONValue? {
+  /// - Parameters:
+  ///   - places: The places of the values of ``data``, which are taken from it.
+  ///   - skipsMissing: Whether members of a list that are missing are left out.
+  ///   - limit: The maximum length of a value's text; a longer one is replaced by the operand as it is written.
+  fileprivate func value(
+    in bytes: JSONBytes, at places: inout ArraySlice<Int?>, skipsMissing: Bool, limit: Int
+  ) -> JSONValue? {
     switch self {
     case .literal(let value): return value
-    case .data(let up, let path):
-      let base = up == 0 ? 0 : bytes.container(levels: up, above: start)
-      return base.flatMap { bytes.value(at: path, from: $0) }
+    case .data:
+      guard let place = places.popFirst() ?? nil else { return nil }
+      return limit < .max && bytes.endOfValue(at: place) - place > limit ? json : bytes.value(at: place)
     case .joined(let parts):
-      var text = ""
+      var text: String? = ""
       for part in parts {
-        guard let string = part.value(in: bytes, for: start)?.stringValue else { return nil }
-        text += string
+        let value = part.value(in: bytes, at: &places, skipsMissing: false, limit: limit)
+        guard let string = value?.stringValue else {
+          if value != nil, limit < .max { return json }
+          text = nil
+          continue
+        }
+        text? += string
       }
-      return .string(text)
+      return text.map { .string($0) }
     case .list(let members):
       var values: [JSONValue] = []
+      var isComplete = true
       for member in members {
-        if let value = member.value(in: bytes, for: start) {
+        if let value = member.value(in: bytes, at: &places, skipsMissing: false, limit: limit) {
           values.append(value)
-        } else if !skipsMissing {
-          return nil
+        } else {
+          isComplete = false
         }
       }
-      return .array(values)
+      return isComplete || skipsMissing ? .array(values) : nil
     }
   }
 
@@ -64,81 +84,34 @@ package struct ComputedPredicate: Sendable, Hashable {
   }
 
   /// The operand; `nil` if it is missing.
-  package func value(in bytes: JSONBytes, for start: Int) -> JSONValue? {
-    operand.value(in: bytes, for: start, skipsMissing: name == "$in")
-  }
-
-  /// The clause that a value has to satisfy; `nil` if the operand is missing, or of the wrong type for the operator.
-  private func clause(in bytes: JSONBytes, for start: Int) -> Clause? {
-    guard let value = value(in: bytes, for: start) else { return nil }
-    return try? OperatorArgument.clause(name, value, on: .value, at: "")
-  }
-
-  func holds(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
-    guard let clause = clause(in: bytes, for: start) else { return false }
-    return try holds(clause, bytes, at: start)
-  }
-
-  private func holds(_ clause: Clause, _ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
-    switch clause {
-    case .always: return true
-    case .not(let clause): return try !holds(clause, bytes, at: start)
-    case .value(let predicate):
-      let test = ValueTest(predicate, MatchBudget())
-      return try looksIntoArrays ? test.holdsInside(bytes, at: start) : test.holds(bytes, at: start)
-    case .and(let members):
-      for member in members where try !holds(member, bytes, at: start) { return false }
-      return true
-    case .never, .or, .field, .text, .rule: return false
+  ///
+  /// - Parameter limit: The maximum length of a value's text; a longer one is replaced by the operand as it is written.
+  package func value(in bytes: JSONBytes, for start: Int, limit: Int) -> JSONValue? {
+    var walk = EnclosingWalk()
+    let places = operand.data.map { data in
+      walk.base(up: data.up, above: start, in: bytes).flatMap { bytes.place(at: data.path, from: $0) }
     }
+    return value(in: bytes, at: places, limit: limit)
+  }
+
+  func value(in bytes: JSONBytes, at places: [Int?], limit: Int = .max) -> JSONValue? {
+    var places = places[...]
+    return operand.value(in: bytes, at: &places, skipsMissing: name == "$in", limit: limit)
+  }
+}
+
+extension EnclosingWalk {
+  /// The container a number of levels above a value, the root for none; `nil` above the root.
+  mutating func base(up: Int, above start: Int, in bytes: JSONBytes) -> Int? {
+    if up == 0 { return 0 }
+    let path = containers(of: start, in: bytes)
+    return up <= path.count ? path[path.count - up] : nil
   }
 }
 
 extension JSONBytes {
-  /// A step into an object or an array.
-  package enum Step: Sendable, Hashable {
-    case member(String)
-    case element(Int)
-  }
-
-  /// The containers that enclose a value, from the root to the innermost, each with the step that leads further to the value.
-  ///
-  /// - Complexity: O(*n*) in the number of members and elements of these containers.
-  package func enclosing(_ start: Int) -> [(container: Int, step: Step)] {
-    var path: [(container: Int, step: Step)] = []
-    var container = 0
-    while container < start || path.isEmpty {
-      var next: (value: Int, step: Step)?
-      switch kind(at: container) {
-      case .object:
-        var members = members(at: container)
-        while let member = members.next(), member.keyStart <= start + 1 {
-          next = (member.value, .member(value(at: member.keyStart - 1).stringValue ?? ""))
-        }
-      case .array:
-        var elements = elements(at: container)
-        var number = 0
-        while let element = elements.next(), element <= start {
-          next = (element, .element(number))
-          number += 1
-        }
-      default: break
-      }
-      guard start > 0, let next, next.value > container else { break }
-      path.append((container, next.step))
-      container = next.value
-    }
-    return path
-  }
-
-  /// The container a number of levels above a value; `nil` above the root.
-  fileprivate func container(levels: Int, above start: Int) -> Int? {
-    let path = enclosing(start)
-    return levels <= path.count ? path[path.count - levels].container : nil
-  }
-
-  /// The value at a path, in which an array has positions alone.
-  fileprivate func value(at path: FieldPath, from start: Int) -> JSONValue? {
+  /// The place of the value at a path, in which an array has positions alone.
+  func place(at path: FieldPath, from start: Int) -> Int? {
     var place = start
     for segment in path.segments {
       let next: Int? =
@@ -150,6 +123,6 @@ extension JSONBytes {
       guard let next else { return nil }
       place = next
     }
-    return value(at: place)
+    return place
   }
 }

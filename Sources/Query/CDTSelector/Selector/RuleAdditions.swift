@@ -69,12 +69,11 @@ package enum RuleClause: Sendable, Hashable {
   /// A clause with the `$error` and the `$reason` of its failures.
   case annotated(Clause, isUnauthorized: Bool?, reason: String?)
 
-  /// The meaning.
-  package var clause: Clause {
+  /// The clauses of which it is made.
+  var parts: [Clause] {
     switch self {
-    case .conditional(let condition, let then, let otherwise):
-      .any([.all([condition, then]), .all([condition.complement, otherwise])])
-    case .annotated(let clause, _, _): clause
+    case .conditional(let condition, let then, let otherwise): [condition, then, otherwise]
+    case .annotated(let clause, _, _): [clause]
     }
   }
 }

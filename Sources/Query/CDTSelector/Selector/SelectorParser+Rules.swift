@@ -34,6 +34,11 @@ extension SelectorParser {
     case "$ref":
       let (name, selector) = try referenced(object["$ref"] ?? .null, at: path)
       guard !references.contains(name) else { throw QueryError(.recursiveReference(name), at: path) }
+      // A long list could be referred to often.
+      referencedLength += selector.utf8Text.count
+      guard referencedLength <= Self.maximumReferencedLength else {
+        throw QueryError(.tooManyClauses, at: path)
+      }
       references.append(name)
       defer { references.removeLast() }
       return try part("$ref", selector, in: scope, at: path)
@@ -48,6 +53,8 @@ extension SelectorParser {
       return nil
     }
   }
+
+  private static let maximumReferencedLength = 16 << 20
 
   /// The values of `$error`, and whether each is that of status 401.
   private static let errors = ["forbidden": false, "unauthorized": true]
@@ -77,13 +84,28 @@ extension SelectorParser {
     return (name, value)
   }
 
-  /// The object that decides whether additions alone test an element or its fields.
-  func asked(by object: JSONObject, at path: String) throws(QueryError) -> JSONObject? {
-    if let condition = object["$if"] { return condition.objectValue }
-    guard let reference = object["$ref"] else { return nil }
-    let (name, selector) = try referenced(reference, at: Self.join(path, "$ref"))
-    guard !references.contains(name) else { throw QueryError(.recursiveReference(name), at: path) }
-    return selector.objectValue.flatMap { $0["$ref"] == nil ? $0 : nil }
+  /// The object that decides whether additions alone test an element or its fields: the condition, or the selector that is
+  /// referred to.
+  func decisive(_ object: JSONObject, at path: String) throws(QueryError) -> JSONObject {
+    var object = object
+    var names = references
+    while true {
+      while object.count == 1, case .object(let inner)? = object["$not"] { object = inner }
+      guard !object.isEmpty, object.allSatisfy({ isNeutral($0.key) }) else { return object }
+      if case .object(let condition)? = object["$if"] {
+        object = condition
+      } else if let reference = object["$ref"] {
+        let (name, selector) = try referenced(reference, at: Self.join(path, "$ref"))
+        guard !names.contains(name) else { throw QueryError(.recursiveReference(name), at: path) }
+        guard case .object(let referenced) = selector, names.count < QuerySelector.maximumDepth else {
+          return object
+        }
+        names.append(name)
+        object = referenced
+      } else {
+        return object
+      }
+    }
   }
 
   // MARK: Operands
@@ -112,14 +134,16 @@ extension SelectorParser {
     }
     guard let operand else { return nil }
     let complements = ["$ne": "$eq", "$nin": "$in"]
-    let looksIntoArrays = if case .field = target { true } else { false }
     if case .field(let field) = target, additions?.kind == .reading, field.documentField != nil,
       !operand.isOfUser
     {
       throw QueryError(.documentFieldInRule(field.text), at: path)
     }
-    let clause = target.clause(
-      .computed(ComputedPredicate(complements[name] ?? name, operand, looksIntoArrays: looksIntoArrays)))
+    // As with literals, each member can be that of another value that the path reaches.
+    if name == "$all", case .list(let members) = operand {
+      return .all(members.map { target.clause("$eq", $0) })
+    }
+    let clause = target.clause(complements[name] ?? name, operand)
     return complements[name] == nil ? clause : clause.complement
   }
 
@@ -194,6 +218,14 @@ extension SelectorParser {
       }
     default: break
     }
+  }
+}
+
+extension OperatorTarget {
+  fileprivate func clause(_ name: String, _ operand: Operand) -> Clause {
+    if case .literal(let value) = operand { return clause(.equal(value)) }
+    let looksIntoArrays = if case .field = self { true } else { false }
+    return clause(.computed(ComputedPredicate(name, operand, looksIntoArrays: looksIntoArrays)))
   }
 }
 

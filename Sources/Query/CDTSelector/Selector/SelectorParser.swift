@@ -11,6 +11,8 @@ struct SelectorParser {
   var additions: RuleAdditions?
   /// The references that are being parsed.
   var references: [String] = []
+  /// The length of the selectors that were referred to.
+  var referencedLength = 0
   private var depth = 0
   private var clauses = 0
   /// The number of enclosing negations, and whether there is a text search.
@@ -283,10 +285,8 @@ struct SelectorParser {
   /// Whether an element is tested by operators, not by a selector of its fields. Names, `$and`, `$or` and `$nor` form
   /// a selector, which may contain `$not`; `$not` alone is decided by its content.
   private func asksOfValue(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
-    var object = object
-    while object.count == 1, case .object(let inner)? = object["$not"] { object = inner }
+    let object = try decisive(object, at: path)
     let others = object.filter { !isNeutral($0.key) }
-    if others.isEmpty, let inner = try asked(by: object, at: path) { return try asksOfValue(inner, at: path) }
     let isSelector = others.contains { Self.isPartOfSelector($0.key) }
     if isSelector, others.allSatisfy({ Self.isPartOfSelector($0.key) || $0.key == "$not" }) { return false }
     if object.isEmpty { return true }

@@ -1,0 +1,267 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CDTRules
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// Rules that a datastore enforces.
+@Suite struct EnforcedRulesTests {
+  private static let anna = UserContext(name: "anna", roles: ["sales"])
+
+  /// Runs `body` with a datastore that enforces its rules, and the same one opened without them.
+  private func withStores(_ rules: JSONValue..., body: (_ store: Datastore, _ free: Datastore) throws -> Void)
+    throws
+  {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let free = try DatastoreManager(directory: directory)
+      defer { free.close() }
+      let manager = try DatastoreManager(
+        directory: directory, options: DatastoreOptions(rules: .enforced(as: Self.anna)))
+      defer { manager.close() }
+      let open = try free.datastore(named: "store")
+      for (number, rule) in rules.enumerated() { try open.rule("r\(number)", rule) }
+      try body(try manager.datastore(named: "store"), open)
+    }
+  }
+
+  /// The reason for which something is refused.
+  private func refusal(_ body: () throws -> Void) throws -> String? {
+    do {
+      try body()
+      return nil
+    } catch let violation as RuleViolation {
+      return violation.reason
+    }
+  }
+
+  private func expectRefusal(_ reason: String, _ body: () throws -> Void) throws {
+    let found = try refusal(body)
+    #expect(found == reason)
+  }
+
+  private let other = "1-" + String(repeating: "0", count: 32)
+  private let second = "2-" + String(repeating: "0", count: 32)
+
+  @Test func everyWriteIsChecked() throws {
+    let rule: JSONValue = [
+      "$or": [
+        ["newDoc._deleted": true, "oldDoc.owner": ["$data": "userCtx.name"]],
+        ["newDoc": ["owner": ["$data": "userCtx.name"]], "oldDoc.owner": ["$in": ["anna", "all"]]],
+        ["newDoc.owner": "anna", "oldDoc": ["$exists": false]],
+      ]
+    ]
+    try withStores(rule) { store, free in
+      let refused = "newDoc._deleted: expected true; it is missing"
+      #expect(
+        try refusal { _ = try store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "bob"])) }?
+          .hasPrefix(refused) == true)
+      #expect(throws: DatastoreError.self) { try store.document(withID: "a") }
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "anna"]))
+      try store.write { try $0.patchDocument(withID: "a", ["n": 1]) }
+      #expect(
+        try refusal { _ = try store.write { try $0.patchDocument(withID: "a", ["owner": "bob"]) } } != nil)
+      try store.updateDocument(withID: "a") { $0.body["n"] = 2 }
+      #expect(try refusal { try store.updateDocument(withID: "a") { $0.body["owner"] = 7 } } != nil)
+      #expect(try store.document(withID: "a").body == ["owner": "anna", "n": 2])
+
+      try free.createDocument(from: DocumentDraft(id: "b", body: ["owner": "bob"]))
+      #expect(try refusal { _ = try store.deleteDocument(withID: "b") } != nil)
+      #expect(try refusal { try store.updateDocument(withID: "b") { $0.body["owner"] = "anna" } } != nil)
+      try store.deleteDocument(withID: "a")
+      // A document that was deleted is new again.
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "anna"]))
+      // A transaction is refused as a whole unless the error is caught.
+      #expect(
+        try refusal {
+          try store.write {
+            _ = try $0.createDocument(from: DocumentDraft(id: "c", body: ["owner": "anna"]))
+            _ = try $0.createDocument(from: DocumentDraft(id: "d", body: [:]))
+          }
+        } != nil)
+      #expect(throws: DatastoreError.self) { try store.document(withID: "c") }
+      try store.write { transaction in
+        _ = try? transaction.createDocument(from: DocumentDraft(id: "d", body: [:]))
+        _ = try transaction.createDocument(from: DocumentDraft(id: "c", body: ["owner": "anna"]))
+      }
+      #expect(try store.read { try $0.allDocumentIDs() } == ["_design/r0", "a", "b", "c"])
+    }
+  }
+
+  @Test func replicatedRevisionsAreChecked() throws {
+    let rule: JSONValue = ["oldDoc.n": ["$data": "newDoc.previous"]]
+    try withStores(rule) { store, free in
+      let first = try free.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      let next = try #require(RevisionID("3-" + String(repeating: "0", count: 32)))
+      let unknown = try #require(RevisionID(second))
+      func insert(
+        _ body: JSONObject, _ revision: RevisionID, _ history: [RevisionID], isDeleted: Bool = false
+      )
+        throws -> String?
+      {
+        try refusal {
+          _ = try store.write {
+            try $0.forceInsert(
+              DocumentRevision(id: "a", revisionID: revision, body: body, isDeleted: isDeleted),
+              history: history)
+          }
+        }
+      }
+      // The nearest ancestor that is stored.
+      #expect(try insert(["previous": 2], next, [next, unknown, first.revisionID]) != nil)
+      #expect(try insert(["previous": 1, "n": 5], next, [next, unknown, first.revisionID]) == nil)
+      // A branch without a known ancestor follows the winner.
+      let branch = try #require(RevisionID(other))
+      #expect(try insert(["previous": 1], branch, [branch]) == "oldDoc.n: expected 1")
+      #expect(try insert(["previous": 5], branch, [branch]) == nil)
+      // What is known is not checked again.
+      #expect(try insert(["previous": 7], branch, [branch]) == nil)
+      // The resolution of a conflict is a write.
+      #expect(
+        try refusal {
+          try store.write {
+            _ = try $0.resolveConflicts(for: "a") { _, leaves in
+              var decision = leaves[0]
+              decision.body = ["previous": 99]
+              return decision
+            }
+          }
+        } != nil)
+    }
+  }
+
+  @Test func attachmentsAreSeenAsStubs() throws {
+    let rule: JSONValue = [
+      "newDoc._attachments": ["a\\.txt": ["content_type": "text/plain", "stub": true, "length": 2]],
+      "$if": ["oldDoc": ["$exists": true]],
+      "$then": ["newDoc._attachments": ["$data": "oldDoc._attachments"]],
+    ]
+    try withStores(rule) { store, _ in
+      let text = DocumentAttachment(data: Data("ab".utf8), name: "a.txt", contentType: "text/plain")
+      #expect(try refusal { _ = try store.createDocument(from: DocumentDraft(id: "a", body: [:])) } != nil)
+      let long = DocumentAttachment(data: Data("abc".utf8), name: "a.txt", contentType: "text/plain")
+      #expect(
+        try refusal {
+          _ = try store.createDocument(from: DocumentDraft(id: "a", body: [:], attachments: [long]))
+        } != nil)
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:], attachments: [text]))
+      #expect(
+        try refusal { try store.updateDocument(withID: "a") { $0.attachments["a.txt"] = nil } } != nil)
+      #expect(try refusal { try store.updateDocument(withID: "a") { $0.body["n"] = 1 } } == nil)
+    }
+  }
+
+  @Test func allRulesMustHoldAndAllFailuresAreSaid() throws {
+    try withStores(["newDoc.a": 1], ["newDoc.b": 1], ["newDoc.c": 1]) { store, _ in
+      try expectRefusal("newDoc.a: expected 1; it is missing; newDoc.c: expected 1; it is missing") {
+        _ = try store.createDocument(from: DocumentDraft(id: "a", body: ["b": 1]))
+      }
+    }
+  }
+
+  @Test func changedRulesHoldAtOnce() throws {
+    struct Abandoned: Error {}
+    try withStores { store, free in
+      func create(_ body: JSONObject) throws -> String? {
+        try refusal { _ = try store.createDocument(from: DocumentDraft(body: body)) }
+      }
+      #expect(try create(["a": 1]) == nil)
+      // Within the same transaction.
+      let reason = try refusal {
+        try store.write {
+          _ = try $0.createDocument(
+            from: DocumentDraft(
+              id: "_design/x", body: ["language": "query", "validate_doc_update": ["newDoc.a": 2]]))
+          _ = try $0.createDocument(from: DocumentDraft(body: ["a": 1]))
+        }
+      }
+      #expect(reason == "newDoc.a: expected 2")
+      #expect(try create(["a": 1]) == nil)
+      // After a rollback.
+      #expect(throws: Abandoned.self) {
+        try store.write {
+          _ = try $0.createDocument(
+            from: DocumentDraft(
+              id: "_design/x", body: ["language": "query", "validate_doc_update": ["newDoc.a": 3]]))
+          _ = try $0.createDocument(from: DocumentDraft(body: ["a": 3]))
+          throw Abandoned()
+        }
+      }
+      #expect(try create(["a": 1]) == nil)
+      // By another datastore.
+      try free.rule("x", ["newDoc.a": 4])
+      #expect(try create(["a": 1]) == "newDoc.a: expected 4")
+      try free.rule("x", ["newDoc.a": 5])
+      try free.createDocument(from: DocumentDraft(body: [:]))
+      #expect(try create(["a": 5]) == nil)
+      try free.deleteDocument(withID: "_design/x")
+      #expect(try create([:]) == nil)
+    }
+  }
+
+  @Test func rulesThatCannotBeReadRefuseEveryWrite() throws {
+    try withStores { store, free in
+      let wrong: JSONObject = ["language": "query", "validate_doc_update": ["type": 1]]
+      #expect(throws: QueryError.self) {
+        try store.createDocument(from: DocumentDraft(id: "_design/x", body: wrong))
+      }
+      let revision = try #require(RevisionID(other))
+      try store.write {
+        try $0.forceInsert(DocumentRevision(id: "_design/x", revisionID: revision, body: wrong))
+      }
+      let refused = try refusal { _ = try store.createDocument(from: DocumentDraft(body: [:])) }
+      #expect(
+        refused?.hasPrefix(
+          "the rules of _design/x can't be read: validate_doc_update.type: a rule has newDoc")
+          == true)
+      try store.write { try $0.setLocalDocument(["a": 1], withID: "l") }
+      try store.updateDocument(withID: "_design/x") { $0.body["validate_doc_update"] = nil }
+      #expect(try refusal { _ = try store.createDocument(from: DocumentDraft(body: [:])) } == nil)
+      // JavaScript is not run, and not a rule.
+      try free.createDocument(
+        from: DocumentDraft(id: "_design/js", body: ["validate_doc_update": "function () {}"]))
+      #expect(try refusal { _ = try store.createDocument(from: DocumentDraft(body: [:])) } == nil)
+    }
+  }
+
+  @Test func aPatternThatExceedsItsLimitRefusesTheWrite() throws {
+    try withStores(["newDoc.a": ["$regex": "^(a+)+$"]]) { store, _ in
+      let reason = try refusal {
+        _ = try store.createDocument(
+          from: DocumentDraft(body: ["a": .string(String(repeating: "a", count: 200) + "b")]))
+      }
+      #expect(reason?.contains("takes too long") == true)
+    }
+  }
+
+  @Test func aThousandDesignDocumentsHold() throws {
+    try withStores { store, free in
+      try free.write { transaction in
+        for number in 0..<1_000 {
+          _ = try transaction.createDocument(
+            from: DocumentDraft(
+              id: "_design/\(number)",
+              body: ["language": "query", "validate_doc_update": ["newDoc.n": ["$ne": .int(Int64(number))]]]))
+        }
+      }
+      try expectRefusal("newDoc.n: must not be 567") {
+        _ = try store.createDocument(from: DocumentDraft(body: ["n": 567]))
+      }
+      #expect(try refusal { _ = try store.createDocument(from: DocumentDraft(body: ["n": 1_000])) } == nil)
+    }
+  }
+}
+
+extension Datastore {
+  /// Saves a design document with a rule of writing.
+  fileprivate func rule(_ name: String, _ rule: JSONValue) throws {
+    let body: JSONObject = ["language": "query", "validate_doc_update": rule]
+    let id = "_design/\(name)"
+    if (try? document(withID: id)) != nil {
+      try updateDocument(withID: id) { $0.body = body }
+    } else {
+      try createDocument(from: DocumentDraft(id: id, body: body))
+    }
+  }
+}
