@@ -77,6 +77,30 @@ import Testing
     }
   }
 
+  @Test func `documents are found, sorted and grouped by ids that are escaped in their texts`() throws {
+    try withDocuments { manager, documents in
+      let store = try manager.datastore(named: "store")
+      for fields in [["_rev", "_id"], ["_id"], []] {
+        func key(_ document: DocumentRevision) -> [UInt8] {
+          let revision = fields.count == 2 ? Array(document.revisionID.description.utf8) + [0] : []
+          return revision + Array(document.id.utf8)
+        }
+        let sorted = documents.sorted { key($0).lexicographicallyPrecedes(key($1)) }
+        let query = try Query(
+          ["_rev": ["$gte": "1-"], "_id": ["$gt": ""]], sort: fields.map { SortField.ascending($0) })
+        var texts: [[UInt8]] = []
+        try store.results(for: query).forEachJSON { texts.append(Array($0)) }
+        let wanted = try store.read { transaction in
+          try sorted.map { try transaction.documentText(withID: $0.id) }
+        }
+        #expect(texts == wanted, "\(fields)")
+      }
+      let groups = try store.read { try $0.group(GroupQuery(by: ["_rev"], [.count(as: "n")])) }
+      #expect(
+        Set(groups.map { $0["_rev"]?.stringValue }) == Set(documents.map(\.revisionID.description)))
+    }
+  }
+
   @Test func `imported documents have texts`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)

@@ -9,9 +9,6 @@ struct CandidateRow {
   static let columns: String =
     "d.number, d.id, d.text, d.stored_revision, d.attachments, coalesce(d.written, d.sequence)"
 
-  /// The first of them, which the conditions on a document and its order need.
-  static let partColumns: String = "d.number, d.id, d.text, d.stored_revision"
-
   /// The columns of a candidate of which only the text is needed.
   static let textColumns: String = "d.number, d.text"
 
@@ -43,7 +40,7 @@ struct CandidateRow {
     return rows.layout?.id(in: key) ?? statement.text(1)
   }
 
-  /// Appends the ``OrderKey`` of the id.
+  /// Appends the ``OrderKey`` of the id, of a row that has more than the text.
   func appendID(to sortKey: inout OrderKey) {
     if let kept = rows.kept { return sortKey.append(key: kept.id) }
     guard let layout = rows.layout else { return sortKey.append(string: statement.unsafeBytes(1)) }
@@ -71,13 +68,22 @@ struct CandidateRow {
   // MARK: With the document
 
   /// The JSON text with `_id` and `_rev`.
-  var text: UnsafeRawBufferPointer { statement.unsafeBytes(statement.columnCount == 2 ? 1 : 2) }
+  var text: UnsafeRawBufferPointer { statement.unsafeBytes(rows.hasOnlyText ? 1 : 2) }
 
   /// The parts of the document, of a row that has more than the text.
-  var bytes: DocumentBytes {
-    let parts = StoredText(text)
-    return DocumentBytes(
-      id: statement.unsafeBytes(1), revision: parts.revision ?? statement.unsafeBytes(3), body: parts.body)
+  var bytes: DocumentBytes { bytes(of: StoredText(text)) }
+
+  private func bytes(of text: StoredText) -> DocumentBytes {
+    DocumentBytes(
+      id: statement.unsafeBytes(1), revision: text.revision ?? statement.unsafeBytes(3), body: text.body)
+  }
+
+  /// The parts of the document; `nil` if the row has only the text, and an id is escaped in it.
+  var foundBytes: DocumentBytes? {
+    let text = StoredText(text)
+    guard rows.hasOnlyText else { return bytes(of: text) }
+    guard let id = text.id, let revision = text.revision else { return nil }
+    return DocumentBytes(id: id, revision: revision, body: text.body)
   }
 
   var hasAttachments: Bool { statement.int64(4) > 0 }

@@ -8,6 +8,8 @@ final class CandidateRows {
   let statement: Statement
   /// The layout of the keys; `nil` if the rows have ids.
   let layout: KeyLayout?
+  /// Whether the rows have two columns, of which the second may be the text of a document.
+  let hasOnlyText: Bool
   private let filter: KeyFilter?
   private var ties: TieOrder?
   private let isDescending: Bool
@@ -30,6 +32,7 @@ final class CandidateRows {
   ) {
     self.statement = statement
     layout = keys?.layout
+    hasOnlyText = statement.columnCount == 2
     filter = keys?.filter
     self.maySeek = maySeek
     isDescending = keys?.order.isDescending ?? false

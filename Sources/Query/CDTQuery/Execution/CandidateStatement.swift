@@ -19,8 +19,6 @@ struct CandidateStatement: Sendable {
   enum Form: Sendable {
     /// Documents.
     case documents
-    /// The first columns of documents.
-    case parts
     /// Numbers and texts.
     case texts
     /// Numbers with ids or keys.
@@ -266,7 +264,6 @@ extension CandidateStatement.Form {
   fileprivate var ofIndex: (String, String) {
     switch self {
     case .documents: Self.documentsOfIndex
-    case .parts: Self.partsOfIndex
     case .texts: Self.textsOfIndex
     case .idsOnly: Self.keysOfIndex
     case .count: Self.countOfIndex
@@ -274,7 +271,6 @@ extension CandidateStatement.Form {
   }
 
   private static let documentsOfIndex = Self.documents.makeOfIndex()
-  private static let partsOfIndex = Self.parts.makeOfIndex()
   private static let textsOfIndex = Self.texts.makeOfIndex()
   private static let keysOfIndex = Self.idsOnly.makeOfIndex()
   private static let countOfIndex = Self.count.makeOfIndex()
@@ -290,7 +286,6 @@ extension CandidateStatement.Form {
   fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
     switch self {
     case .documents: CandidateRow.columns
-    case .parts: CandidateRow.partColumns
     case .texts: CandidateRow.textColumns
     case .idsOnly: ids
     case .count: "count(*)"
@@ -300,7 +295,7 @@ extension CandidateStatement.Form {
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
     switch self {
-    case .documents, .parts, .texts: " CROSS JOIN main.documents d ON d.number = " + number
+    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = " + number
     case .idsOnly, .count: ""
     }
   }

@@ -22,10 +22,14 @@ final class Candidates {
 
   /// The next candidate, or `nil` after the last.
   func next() throws -> CandidateRow? {
+    if let current, try current.next() { return CandidateRow(current) }
+    return try nextOfNextRun()
+  }
+
+  private func nextOfNextRun() throws -> CandidateRow? {
     while true {
-      if let current {
-        if try current.next() { return CandidateRow(current) }
-        self.current = nil
+      if current != nil {
+        current = nil
         run += 1
       }
       guard position < statements.count else { return nil }
@@ -43,9 +47,10 @@ final class Candidates {
         used.append(statement)
       }
       try wanted.bind(run: run, to: statement)
-      current = CandidateRows(
-        statement, wanted.keys, maySeek: wanted.values.isEmpty, memory: memory)
+      let rows = CandidateRows(statement, wanted.keys, maySeek: wanted.values.isEmpty, memory: memory)
+      current = rows
       isUnindexed = wanted.isUnindexed
+      if try rows.next() { return CandidateRow(rows) }
     }
   }
 

@@ -54,8 +54,7 @@ extension QueryPlan {
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
     if idsOnly(output) { return .idsOnly }
-    guard output == .groups || output == .texts, order != .score else { return .documents }
-    return output == .texts && isExact && order.isStreamed && !hasUnindexed ? .texts : .parts
+    return (output == .groups || output == .texts) && order != .score ? .texts : .documents
   }
 
   /// Whether the rows of the index are filtered or sorted by their keys.

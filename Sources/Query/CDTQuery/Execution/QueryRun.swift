@@ -269,10 +269,16 @@ final class QueryRun {
     return nil
   }
 
+  /// The parts of the document of a row.
+  func bytes(of row: CandidateRow) throws -> DocumentBytes {
+    try row.foundBytes ?? document(at: row.number).bytes
+  }
+
   private func accepts(_ row: CandidateRow, isUnindexed: Bool) throws -> Bool {
     guard let matcher = isUnindexed ? whole : residual else { return true }
+    guard matcher.mayAccept(row.text) else { return false }
     do {
-      return try matcher.accepts(row.bytes)
+      return try matcher.accepts(bytes(of: row))
     } catch {
       // A pattern also fails if the query must end.
       try stop.check()
@@ -359,11 +365,15 @@ final class QueryRun {
   private func write(_ match: Match, to key: inout OrderKey, upTo last: OrderKey? = nil) throws -> Bool {
     if plan.sort.isByID {
       key.removeAll()
-      match.row.appendID(to: &key)
+      if readsTexts, match.hasDocument {
+        key.append(string: try bytes(of: match.row).id)
+      } else {
+        match.row.appendID(to: &key)
+      }
       if plan.sort.isByIDDescending { key.invert(from: 0) }
       return true
     }
     let row = try match.hasDocument ? match.row : document(at: match.number)
-    return plan.sort.write(row.bytes, to: &key, upTo: last)
+    return try plan.sort.write(bytes(of: row), to: &key, upTo: last)
   }
 }

@@ -182,11 +182,10 @@ package final class Cursor {
   /// - Parameter output: Documents or texts; after the first row it has no effect.
   private func nextRow(_ output: QueryOutput) throws -> CandidateRow? {
     if isExhausted { return nil }
-    let run = self.run ?? newRun(output)
-    self.run = run
-    if let row = try run.next() { return row }
+    if run == nil { run = newRun(output) }
+    if let row = try run?.next() { return row }
     isExhausted = true
-    run.end()
+    run?.end()
     return nil
   }
 

@@ -40,7 +40,7 @@ struct GroupRun: ~Copyable {
   private mutating func addDocuments(_ output: QueryOutput) throws {
     let run = try QueryRun(plan.plan, output: output, in: transaction, stop)
     defer { run.end() }
-    while let row = try run.next() { try table.add(row.bytes) }
+    while let row = try run.next() { try table.add(run.bytes(of: row)) }
     examined.keys += run.keysRead
     examined.documents += run.documentsRead
   }

@@ -106,6 +106,11 @@ extension QuerySelector {
 }
 
 extension Matcher {
+  /// Whether a document may match, by its text, in which its ids precede the body.
+  package func mayAccept(_ text: UnsafeRawBufferPointer) -> Bool {
+    required?.isIn(JSONBytes(text)) ?? true
+  }
+
   /// Whether a document matches, with errors as a ``QueryError``.
   package func accepts(_ document: DocumentBytes) throws(QueryError) -> Bool {
     do {

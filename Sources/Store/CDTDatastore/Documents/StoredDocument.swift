@@ -57,6 +57,8 @@ package enum StoredDocument {
 
 /// The text of a document in the table `documents`: `{"_id":"…","_rev":"…",` and then the body's members.
 package struct StoredText {
+  /// The document's id; `nil` if it is escaped in the text.
+  package let id: UnsafeRawBufferPointer?
   /// The id of the winner; `nil` if it is escaped in the text, and then it is in `stored_revision`, too.
   package let revision: UnsafeRawBufferPointer?
   /// The body, in which a comma takes the place of the opening brace, unless it is empty.
@@ -81,14 +83,21 @@ package struct StoredText {
   /// Finds the parts of a text; those of a damaged text are wrong, but within it.
   package init(_ text: UnsafeRawBufferPointer) {
     let bytes = JSONBytes(text)
-    let start = bytes.endOfString(at: Self.idStart - 1) + Self.revisionName
-    let special = bytes.nextQuoteOrBackslash(from: start)
-    let isEscaped = bytes[special] == UInt8(ascii: "\\")
-    revision = isEscaped ? nil : bytes.slice(start, special)
-    let end = isEscaped ? bytes.endOfString(at: start - 1) : special + 1
+    let endOfID: Int
+    let end: Int
+    (id, endOfID) = Self.string(in: bytes, from: Self.idStart)
+    (revision, end) = Self.string(in: bytes, from: endOfID + Self.revisionName)
     body =
       end == bytes.count - 1 && bytes[end] == UInt8(ascii: "}")
       ? Self.emptyBody : bytes.slice(end, bytes.count)
+  }
+
+  /// A string after its quotation mark, unless it is escaped, and the offset after it.
+  @inline(__always)
+  private static func string(in bytes: JSONBytes, from start: Int) -> (UnsafeRawBufferPointer?, end: Int) {
+    let special = bytes.nextQuoteOrBackslash(from: start)
+    return bytes[special] == UInt8(ascii: "\\")
+      ? (nil, bytes.endOfString(at: special - 1)) : (bytes.slice(start, special), special + 1)
   }
 
   /// Whether a text is that of a design document.
