@@ -5,11 +5,12 @@ package import CDTSelector
 /// The rules of one design document.
 package enum DesignRules {
   /// The members of a design document that are its rules.
-  package static let members = [RuleSet.writing, "defs"]
+  package static let members = [RuleSet.writing, RuleSet.reading, "defs"]
 
   /// Throws if the rules of a design document can't be read.
   package static func check(_ body: JSONObject, of id: String) throws(QueryError) {
     _ = try RuleSet.writingRule(of: id, body)
+    _ = try RuleSet.readingRules(body)
   }
 
   /// Reads rules without a design document.

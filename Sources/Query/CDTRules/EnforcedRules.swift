@@ -33,18 +33,35 @@ extension DatastoreOptions {
 /// The rules of a datastore for one user.
 package final class EnforcedRules: DocumentRules {
   package let user: UserContext
+  private let seesEverything: Bool
   private let security: JSONObject
   private let cache: RuleCache
   /// The text of the user and the security of the database that was written last.
   private let context = Mutex<(database: String, text: [UInt8])?>(nil)
 
   /// - Parameters:
+  ///   - isAdmin: Whether the user is an admin of the database, who sees every document.
   ///   - security: The `_security` of the database.
   ///   - cache: The rules that are known, which users can share.
-  package init(for user: UserContext, security: JSONObject = [:], cache: RuleCache = RuleCache()) {
+  package init(
+    for user: UserContext, isAdmin: Bool = false, security: JSONObject = [:], cache: RuleCache = RuleCache()
+  ) {
+    seesEverything = isAdmin || user.roles.contains { $0.hasSameBytes(as: "_admin") }
     self.user = user
     self.security = security
     self.cache = cache
+  }
+
+  /// Which documents the user sees; `nil` for all, as for the admins of the database.
+  package func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)? {
+    try visible(in: transaction)
+  }
+
+  package func visible(in transaction: ReadTransaction) throws -> Visibility? {
+    if seesEverything { return nil }
+    let rules =
+      try (transaction as? WriteTransaction).map { try cache.rules(in: $0) } ?? cache.rules(in: transaction)
+    return rules.visibility(for: user, inDatabase: transaction.store.name)
   }
 
   package func check(_ revision: ProposedRevision, in transaction: WriteTransaction) throws {
@@ -118,7 +135,7 @@ package final class EnforcedRules: DocumentRules {
     guard !revision.isReplicated, !revision.isDeleted,
       let body = try? JSONObject(parsing: revision.body.text)
     else { return }
-    _ = try RuleSet.writingRule(of: revision.id, body)
+    try DesignRules.check(body, of: revision.id)
   }
 }
 

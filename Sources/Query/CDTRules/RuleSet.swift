@@ -37,21 +37,68 @@ struct RuleSet: Sendable {
     }
   }
 
+  /// An entry of `read`.
+  struct ReadingRule: Sendable {
+    let roles: [String]
+    let clause: Clause
+
+    init(_ json: JSONValue, at place: String, of body: JSONObject) throws(QueryError) {
+      guard case .object(let entry) = json, case .array(let roles)? = entry["roles"],
+        case .object(let selector)? = entry["selector"], entry.count == 2,
+        roles.allSatisfy({ $0.stringValue != nil })
+      else { throw QueryError(.readingRule(json), at: place) }
+      self.roles = roles.compactMap(\.stringValue)
+      do throws(QueryError) {
+        clause = try QuerySelector(selector, with: RuleAdditions(.reading, of: body)).clause
+      } catch {
+        throw error.below("\(place).selector")
+      }
+    }
+
+    func concerns(_ user: UserContext) -> Bool {
+      roles.contains { role in
+        role == "*" || user.roles.contains { $0.hasSameBytes(as: role) }
+      }
+    }
+  }
+
   private(set) var writing: [WritingRule] = []
+  /// Whether a rule of reading can't be read: until it is repaired, only admins see documents.
+  private(set) var hidesEverything = false
+  /// `nil` if no design document has rules of reading, and everybody sees everything.
+  private(set) var reading: [ReadingRule]?
   /// The first rule that can't be read: until it is repaired, nothing can be written.
   private(set) var unreadable: (designDocument: String, error: QueryError)?
 
   static let writing = "validate_doc_update"
+  static let reading = "read"
 
   var readsOldDocument: Bool { writing.contains(where: \.readsOldDocument) }
 
   /// Adds the rules of a design document.
   mutating func add(_ body: JSONObject, of id: String) {
     do throws(QueryError) {
+      if let rules = try Self.readingRules(body) { reading = (reading ?? []) + rules }
+    } catch {
+      if unreadable == nil { unreadable = (id, error) }
+      hidesEverything = true
+    }
+    do throws(QueryError) {
       if let rule = try Self.writingRule(of: id, body) { writing.append(rule) }
     } catch {
       if unreadable == nil { unreadable = (id, error) }
     }
+  }
+
+  /// The entries of `read` of a design document; `nil` if it has none.
+  static func readingRules(_ body: JSONObject) throws(QueryError) -> [ReadingRule]? {
+    guard body["language"] == "query", let json = body[reading], json != .null else { return nil }
+    guard case .array(let entries) = json else { throw QueryError(.readingRule(json), at: reading) }
+    var rules: [ReadingRule] = []
+    for (number, entry) in entries.enumerated() {
+      rules.append(try ReadingRule(entry, at: "\(reading)[\(number)]", of: body))
+    }
+    return rules
   }
 
   /// - Throws: ``QueryError`` with the path of the clause in the design document.

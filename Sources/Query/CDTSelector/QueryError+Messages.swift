@@ -18,7 +18,8 @@ extension QueryError {
     // Rules
     case notInRule(String), thenIsMissing, withoutIf(String), unknownReference(String), recursiveReference(
       String)
-    case unknownRuleMember(String, known: [String]), otherLanguage(String), notADocument(JSONValue)
+    case unknownRuleMember(String, known: [String]), otherLanguage(String), notADocument(JSONValue),
+      readingRule(JSONValue)
     case onlyForWriting(String), misplacedOperand(String), documentFieldInRule(String), textInRule
     // Requests
     case notARequest(JSONValue), unknownRequestKey(String), requestWithoutSelector
@@ -70,6 +71,7 @@ extension QueryError {
         .scoreDirection, .scoreAlone, .scoreWithoutText, .groupIsMissing, .invalidGroup, .unknownGroupKey,
         .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
         .repeatedMember, .notOfRows, .unusableWithGroups, .unknownRuleMember, .otherLanguage, .notADocument,
+        .readingRule,
         .revisionInFile:
         .invalidRequest
       }
@@ -147,6 +149,8 @@ extension QueryError {
         "a rule has newDoc, oldDoc, userCtx and security, not \"\(name)\"; write \"newDoc.\(name)\" for a member of the document"
       case .unknownRuleMember(let name, let known):
         "\"\(name)\" is not a member of rules; use \(known.map { "\"\($0)\"" }.joined(separator: " or "))"
+      case .readingRule(let found):
+        "an entry of \"read\" is an object such as {\"roles\": [\"*\"], \"selector\": {}}, not \(found.text.prefix(60))"
       case .notADocument(let found):
         "a write has objects such as {\"_id\": \"a\"}, not \(found.typeWithArticle)"
       case .otherLanguage(let id): "\(id) is in another language than \"query\"; choose another name"

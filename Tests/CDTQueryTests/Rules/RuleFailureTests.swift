@@ -98,8 +98,8 @@ import Testing
   }
 
   @Test func failuresOfAnyInputAreBounded() throws {
-    let long = String(repeating: "é\"", count: 2_500_000)
-    let many = JSONValue.array((0..<200_000).map { _ in .string("abcdefghijklmnopqrstuvwxyz") })
+    let long = String(repeating: "é\"", count: 100_000)
+    let many = JSONValue.array((0..<3_000).map { _ in .string("abcdefghijklmnopqrstuvwxyz") })
     let rules: [JSONObject] = [
       ["newDoc.l": ["$allMatch": ["$eq": .string(long)]]],
       ["newDoc.l": ["$allMatch": ["$nin": many]]],
@@ -108,7 +108,7 @@ import Testing
       ["newDoc.l": ["$allMatch": ["$eq": ["$cat": ["x", ["$data": "newDoc.long"]]]]]],
     ]
     let input: JSONObject = [
-      "newDoc": ["l": many, "huge": .array((0..<200_000).map { .int($0) }), "long": .string(long)]
+      "newDoc": ["l": many, "huge": .array((0..<3_000).map { .int($0) }), "long": .string(long)]
     ]
     for rule in rules {
       let violation = try RuleTrial(rule).violation(input)

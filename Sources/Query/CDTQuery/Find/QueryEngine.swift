@@ -110,7 +110,8 @@ package struct QueryEngine {
   }
 
   func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
-    try Planner(query, indexes, output: output, store: store.directory)
+    let query = try transaction.visibleClause.map { query.restricted(to: $0) } ?? query
+    return try Planner(query, indexes, output: output, store: store.directory)
   }
 
   func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {

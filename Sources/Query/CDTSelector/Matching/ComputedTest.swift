@@ -1,10 +1,12 @@
 import CDTJSON
 import Synchronization
 
-/// A ``ComputedPredicate`` prepared for one text: what was found for one value serves for the next ones if their operand is at the
-/// same place, so that a long list is read once for all elements that are looked up in it.
+/// A ``ComputedPredicate`` prepared for execution: what was found for one value of a text serves for the next ones if their operand is
+/// at the same place, so that a long list is read once for all elements that are looked up in it.
 final class ComputedTest: Sendable {
   private struct State: Sendable {
+    /// The number of the text.
+    var text: Int
     var walk = EnclosingWalk()
     /// For each value of the operand, the container in which its path begins, and its place.
     var found: [(base: Int?, place: Int?)] = []
@@ -14,10 +16,13 @@ final class ComputedTest: Sendable {
 
   private let predicate: ComputedPredicate
   private let data: [(up: Int, path: FieldPath)]
-  private let state = Mutex(State())
+  private let budget: MatchBudget
+  private let state: Mutex<State>
 
-  init(_ predicate: ComputedPredicate) {
+  init(_ predicate: ComputedPredicate, _ budget: MatchBudget) {
     self.predicate = predicate
+    self.budget = budget
+    state = Mutex(State(text: budget.text))
     data = predicate.operand.data
   }
 
@@ -33,6 +38,7 @@ final class ComputedTest: Sendable {
   }
 
   private func tests(for start: Int, in bytes: JSONBytes, _ state: inout State) -> [ValueTest]? {
+    if state.text != budget.text { state = State(text: budget.text) }
     var isNew = state.found.isEmpty
     if isNew { state.found = data.map { _ in (nil, nil) } }
     let isFirst = isNew

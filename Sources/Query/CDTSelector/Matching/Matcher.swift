@@ -16,6 +16,8 @@ package final class Matcher: Sendable {
   private let required: RequiredText?
   /// Whether only objects match, because the clause is a selector of an element's fields.
   private let needsObject: Bool
+  /// The budget that counts texts, if the clause has operands that are computed. The matcher is then for one thread at a time.
+  private let texts: MatchBudget?
 
   /// - Parameters:
   ///   - text: The program of the clause's text search, if it has one.
@@ -26,6 +28,7 @@ package final class Matcher: Sendable {
     self.names = names
     required = RequiredText(of: clause)
     needsObject = false
+    texts = clause.isComputed ? budget : nil
   }
 
   /// Creates the matcher of an array element or a key.
@@ -41,6 +44,7 @@ package final class Matcher: Sendable {
     }
     self.names = names
     required = nil
+    texts = nil
   }
 
   /// Whether a document matches.
@@ -49,6 +53,7 @@ package final class Matcher: Sendable {
   /// - Throws: ``MatchFailure`` if a pattern exceeds its limits; the query then has no result.
   package func matches(_ document: DocumentBytes) throws(MatchFailure) -> Bool {
     if let required, !required.isIn(document.body) { return false }
+    texts?.beginText()
     return try matches(document, at: 0)
   }
 

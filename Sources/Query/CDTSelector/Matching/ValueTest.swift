@@ -48,7 +48,7 @@ package struct ValueTest: Sendable {
       case .elementMatches(let condition): .elements(Matcher(condition, budget), every: false)
       case .allElementsMatch(let condition): .elements(Matcher(condition, budget), every: true)
       case .keyMatches(let clause): .keys(Matcher(.operators(clause), budget))
-      case .computed(let predicate): .computed(ComputedTest(predicate))
+      case .computed(let predicate): .computed(ComputedTest(predicate, budget))
       case .collated(let predicate, let collation): .collated(CollatedTest(predicate, collation))
       }
   }

@@ -25,6 +25,13 @@ package final class MatchBudget: Sendable {
   private let remaining = Atomic(MatchBudget.time)
   private let matches = Atomic(0)
   private let stop: QueryStop
+  private let texts = Atomic(0)
+
+  /// The number of the text that is matched: what was computed from another one is not used.
+  var text: Int { texts.load(ordering: .relaxed) }
+
+  /// Begins another text.
+  func beginText() { texts.add(1, ordering: .relaxed) }
 
   package init(_ stop: QueryStop) {
     self.stop = stop

@@ -3,7 +3,7 @@ package import CDTJSON
 /// A query with validated and parsed parts, for the planner and the matcher.
 package struct ResolvedQuery: Sendable, Hashable {
   /// The selector, in which the collation is a part of the conditions.
-  package let selector: QuerySelector
+  package private(set) var selector: QuerySelector
   package let collation: Collation?
   private(set) package var skip: Int
   private(set) package var limit: Int?
@@ -56,6 +56,13 @@ package struct ResolvedQuery: Sendable, Hashable {
   package func ordered(by order: SortOrder) -> ResolvedQuery {
     var query = self
     (query.sort, query.hasOrder) = (isBackward ? order.reversed : order, true)
+    return query
+  }
+
+  /// The same query of the documents that also match a clause, which the collation does not concern.
+  package func restricted(to clause: Clause) -> ResolvedQuery {
+    var query = self
+    query.selector = QuerySelector(clause: .all([clause, selector.clause]))
     return query
   }
 

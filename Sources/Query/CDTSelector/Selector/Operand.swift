@@ -100,6 +100,80 @@ package struct ComputedPredicate: Sendable, Hashable {
   }
 }
 
+extension ComputedPredicate {
+  /// The clause of a target in which the values of the user are literals.
+  ///
+  /// - Parameters:
+  ///   - context: An object with the user's context.
+  ///   - target: The clause of a predicate.
+  package func bound(to context: JSONObject, _ target: (Predicate) -> Clause) -> Clause {
+    guard let operand = operand.bound(to: context, skipsMissing: name == "$in") else { return .never }
+    guard case .literal(let value) = operand else {
+      return target(.computed(ComputedPredicate(name, operand, looksIntoArrays: looksIntoArrays)))
+    }
+    // A value of the wrong type for the operator matches nothing, as where it is computed.
+    let clause = try? OperatorArgument.clause(name, value, on: .value, at: "")
+    return clause?.withValues(on: target) ?? .never
+  }
+}
+
+extension Clause {
+  fileprivate func withValues(on target: (Predicate) -> Clause) -> Clause {
+    switch self {
+    case .value(let predicate): target(predicate)
+    case .and(let members): .all(members.map { $0.withValues(on: target) })
+    case .or(let members): .any(members.map { $0.withValues(on: target) })
+    case .not(let clause): clause.withValues(on: target).complement
+    case .always, .never, .field, .text, .rule: self
+    }
+  }
+}
+
+extension Operand {
+  /// The operand with the values of the user as literals; `nil` if one that is needed is missing.
+  fileprivate func bound(to context: JSONObject, skipsMissing: Bool) -> Operand? {
+    switch self {
+    case .literal: return self
+    case .data(let up, let path):
+      guard up == 0, path.isOfUser else { return self }
+      return path.value(in: .object(context)).map { .literal($0) }
+    case .joined(let parts):
+      let bound = parts.compactMap { $0.bound(to: context, skipsMissing: false) }
+      guard bound.count == parts.count else { return nil }
+      var text = ""
+      for part in bound {
+        guard case .literal(let value) = part else { return .joined(bound) }
+        guard let string = value.stringValue else { return nil }
+        text += string
+      }
+      return .literal(.string(text))
+    case .list(let members):
+      let bound = members.compactMap { $0.bound(to: context, skipsMissing: false) }
+      guard bound.count == members.count || skipsMissing else { return nil }
+      var values: [JSONValue] = []
+      for member in bound {
+        guard case .literal(let value) = member else { return .list(bound) }
+        values.append(value)
+      }
+      return .literal(.array(values))
+    }
+  }
+}
+
+extension FieldPath {
+  /// The value at the path, in which an array has positions alone.
+  fileprivate func value(in root: JSONValue) -> JSONValue? {
+    segments.reduce(root as JSONValue?) { value, segment in
+      switch value {
+      case .object(let object)?: object[String(decoding: segment.name, as: UTF8.self)]
+      case .array(let elements)?:
+        segment.position.flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+      default: nil
+      }
+    }
+  }
+}
+
 extension EnclosingWalk {
   /// The container a number of levels above a value, the root for none; `nil` above the root.
   mutating func base(up: Int, above start: Int, in bytes: JSONBytes) -> Int? {

@@ -82,7 +82,7 @@ extension ReadTransaction {
   ///
   /// - Complexity: O(*n*) in the number of ids in the range.
   package func documentCount(in range: DocumentRange) throws -> Int {
-    let table = try hiddenDocuments().visible.name
+    let table = try visibleDocuments().name
     return try use { connection in
       let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE \(range.condition)")
       defer { statement.reset() }
@@ -94,13 +94,13 @@ extension ReadTransaction {
 
   /// The number of documents, including deleted ones.
   package func allDocumentCount() throws -> Int {
-    let table = try hiddenDocuments().visible.name
+    let table = try visibleDocuments().name
     return try use { Int(try $0.scalar("SELECT count(*) FROM \(table)")) }
   }
 
   /// The winner of a document, which may be deleted; `nil` if it does not exist.
   package func entry(ofDocument id: String) throws -> DocumentEntry? {
-    let table = try hiddenDocuments().visible
+    let table = try visibleDocuments()
     return try use { connection in
       guard let row = try DocumentRow.find(id, in: table, on: connection) else { return nil }
       return DocumentEntry(id: id, revisionID: row.revision, isDeleted: row.isDeleted)
@@ -111,7 +111,7 @@ extension ReadTransaction {
     _ columns: String, in range: DocumentRange, offset: Int, limit: Int,
     _ body: (Statement, Connection) throws -> Bool
   ) throws {
-    let table = try hiddenDocuments().visible.name
+    let table = try visibleDocuments().name
     try use { connection in
       let statement = try connection.statement(
         """

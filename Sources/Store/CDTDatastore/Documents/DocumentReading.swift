@@ -8,11 +8,15 @@ struct DocumentTable: Sendable {
   fileprivate let textSQL: String
   fileprivate let revisionSQL: String
   let rowSQL: String
+  /// Whether leaves that the user does not see are withheld, and bodies of other revisions that the user does not see, and of
+  /// deleted ones.
+  let withholdsLeaves: Bool
 
   static let all = DocumentTable("documents")
 
-  init(_ name: String) {
+  init(_ name: String, withholdsLeaves: Bool = false) {
     self.name = name
+    self.withholdsLeaves = withholdsLeaves
     textSQL = "SELECT text, deleted FROM \(name) WHERE id = ?1"
     revisionSQL = "SELECT \(DocumentRevision.columns) FROM \(name) WHERE id = ?1"
     rowSQL = "SELECT \(DocumentRow.columns) FROM \(name) WHERE id = ?1"
@@ -62,10 +66,19 @@ struct DocumentReading {
       statement.reset()
       try statement.bind(id, at: 1)
       if try statement.step() {
-        documents.append(try DocumentRevision(winner: statement, on: connection, files: files))
+        documents.append(
+          withheld(try DocumentRevision(winner: statement, on: connection, files: files)))
       }
     }
     return documents
+  }
+
+  /// A revision without what the user does not see: the body of a tombstone.
+  private func withheld(_ revision: DocumentRevision) -> DocumentRevision {
+    guard table.withholdsLeaves, revision.isDeleted else { return revision }
+    var revision = revision
+    revision.body = [:]
+    return revision
   }
 
   func allDocuments(offset: Int, limit: Int?, descending: Bool) throws -> [DocumentRevision] {
@@ -123,10 +136,12 @@ struct DocumentReading {
         "SELECT \(DocumentRevision.columns), parent FROM \(documents) WHERE id = ?1")
       try statement.bind(id, at: 1)
     } else {
+      let seen = "\(SeenDocuments.function)(?1, body, revision)"
+      let body = table.withholdsLeaves ? "CASE WHEN deleted OR \(seen) THEN body END" : "body"
       statement = try connection.statement(
         """
-        SELECT ?1, revision, deleted, sequence, body, attachments, document, parent FROM revisions
-         WHERE document = ?2 AND generation = ?3 AND revision = ?4\(needsBody ? " AND body IS NOT NULL" : "")
+        SELECT ?1, revision, deleted, sequence, \(body), attachments, document, parent FROM revisions
+         WHERE document = ?2 AND generation = ?3 AND revision = ?4\(needsBody ? " AND \(body) IS NOT NULL" : "")
         """)
       try statement.bind(id, at: 1)
       try statement.bind(row.number, at: 2)
@@ -140,7 +155,7 @@ struct DocumentReading {
       try revision == row.revision
       ? DocumentRevision(winner: statement, on: connection, files: files)
       : DocumentRevision(loser: statement, on: connection, files: files)
-    return (found, parent)
+    return (withheld(found), parent)
   }
 
   /// The leaves that are not deleted, newest first, with bodies.
@@ -148,17 +163,18 @@ struct DocumentReading {
     guard let row = try DocumentRow.find(id, in: table, on: connection) else {
       throw DatastoreError(.noSuchDocument(id))
     }
-    return try DocumentWriting(connection: connection).currentLeaves(of: row).map { leaf in
-      try document(withID: id, revision: leaf)
-    }
+    let leaves = try DocumentWriting(connection: connection).currentLeaves(of: row)
+    guard table.withholdsLeaves else { return try leaves.map { try document(withID: id, revision: $0) } }
+    return try leaves.compactMap { try entry($0, of: row, id: id, needsBody: true).revision }
   }
 
   func conflictedDocumentIDs() throws -> [String] {
-    try texts(
+    let seen = table.withholdsLeaves ? " AND \(SeenDocuments.function)(d.id, r.body, r.revision)" : ""
+    return try texts(
       """
       SELECT id FROM \(documents) d
        WHERE leaves > 1 AND NOT deleted
-         AND EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.number AND r.leaf AND r.deleted = 0)
+         AND EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.number AND r.leaf AND r.deleted = 0\(seen))
        ORDER BY id
       """)
   }

@@ -22,7 +22,7 @@ package struct HiddenDocuments: Sendable {
   /// The documents that are not hidden.
   var visible: DocumentTable { isEmpty ? .all : Self.view }
 
-  private static let view = DocumentTable("temp.visible_documents")
+  static let view = DocumentTable("temp.visible_documents")
 
   /// Creates the view of the documents that are not hidden.
   static func createView(on connection: Connection) throws(SQLiteError) {

@@ -61,11 +61,29 @@ package struct DocumentTree: Sendable {
     var rows: [Node] = []
     while try revisions.step() { rows.append(try Node(revisions)) }
     rows.append(winner)
-    self.rows = rows
-    nodes = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-    leaves = rows.filter(\.isLeaf).sorted {
+    (self.rows, nodes, leaves) = Self.parts(rows)
+  }
+
+  private static func parts(_ rows: [Node]) -> (rows: [Node], nodes: [RevisionID: Node], leaves: [Node]) {
+    let leaves = rows.filter(\.isLeaf).sorted {
       Leaf(id: $0.id, isDeleted: $0.isDeleted) > Leaf(id: $1.id, isDeleted: $1.isDeleted)
     }
+    return (rows, Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { $1 }), leaves)
+  }
+
+  /// The tree without some leaves, and without the revisions that only they descend from.
+  func without(_ withheld: Set<RevisionID>) -> DocumentTree {
+    if withheld.isEmpty { return self }
+    let kept = leaves.filter { !withheld.contains($0.id) }.reduce(into: Set<RevisionID>()) { kept, leaf in
+      kept.formUnion(history(of: leaf.id).map(\.id))
+    }
+    return DocumentTree(self, rows: rows.filter { kept.contains($0.id) })
+  }
+
+  private init(_ whole: DocumentTree, rows: [Node]) {
+    (number, sequence, winner) = (whole.number, whole.sequence, whole.winner)
+    (self.rows, nodes, leaves) = Self.parts(rows)
+    recordedLeaves = Int64(leaves.count)
   }
 
   /// A revision and its known ancestors, newest first; empty for an unknown revision.
@@ -135,8 +153,12 @@ extension ReadTransaction {
   /// - Complexity: O(*r* log *n*), where *r* is the number of revisions; O(1) for the same document again.
   package func tree(ofDocument id: String) throws -> DocumentTree? {
     if let lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
-    let table = try hiddenDocuments().visible.name
-    let tree = try use { try DocumentTree(of: id, in: table, on: $0) }
+    let table = try visibleDocuments()
+    let tree = try use { connection in
+      let tree = try DocumentTree(of: id, in: table.name, on: connection)
+      guard let tree, table.withholdsLeaves, tree.leaves.count > 1 else { return tree }
+      return try tree.without(SeenDocuments.withheldLeaves(of: id, tree.number, on: connection))
+    }
     // A write may change it.
     if !(self is WriteTransaction) { lastTree = (id, tree) }
     return tree

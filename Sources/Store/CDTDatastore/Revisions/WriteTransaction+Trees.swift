@@ -43,7 +43,8 @@ extension WriteTransaction {
     try use { try DocumentSize.check(id, body, on: $0) }
     let history = history.isEmpty ? [revisionID] : history
     try Self.check(history, of: revisionID, id: id)
-    if rules != nil, try !missingRevisions(of: id, among: [revisionID]).isEmpty {
+    if rules != nil, try !isKnown(revisionID, of: id) {
+      try checkSeen(id)
       try checkRules(
         ProposedRevision(
           id: id, isDeleted: isDeleted, body: body, attachments: attachments,
@@ -54,6 +55,13 @@ extension WriteTransaction {
       return NewRevision(
         id: revisionID, parent: nil, sequence: sequence, isDeleted: isDeleted, body: body.text,
         attachments: rows)
+    }
+  }
+
+  private func isKnown(_ revision: RevisionID, of id: String) throws -> Bool {
+    try use { connection in
+      guard let row = try DocumentRow.find(id, on: connection) else { return false }
+      return try TreeMerging.has(revision, of: row, on: connection)
     }
   }
 

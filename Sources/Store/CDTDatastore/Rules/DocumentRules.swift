@@ -3,6 +3,9 @@ package protocol DocumentRules: Sendable {
   /// The user who writes.
   var user: UserContext { get }
 
+  /// Which documents the user sees in a state; `nil` for all.
+  func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)?
+
   /// Decides on a revision before anything of it is saved.
   ///
   /// - Throws: ``RuleViolation``, or an error of a rule that can't be decided. The revision is then not saved.
@@ -28,6 +31,19 @@ extension WriteTransaction {
     self.rules = rules
     defer { self.rules = others }
     return try body()
+  }
+
+  /// Throws if a document exists that the user does not see.
+  package func checkSeen(_ id: String) throws {
+    guard rules != nil, deleting == nil else { return }
+    try use { connection in
+      guard let row = try DocumentRow.find(id, on: connection), !row.isDeleted,
+        let table = try seenDocuments()?.table(hidesDocuments: false),
+        try DocumentRow.find(id, in: table, on: connection) == nil
+      else { return }
+      throw RuleViolation(
+        documentID: id, isUnauthorized: false, failures: [], reason: "you may not change this document")
+    }
   }
 
   /// Throws if the rules refuse a revision. Deletions by the datastore itself are not a user's.

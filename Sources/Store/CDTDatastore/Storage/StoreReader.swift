@@ -13,6 +13,8 @@ package final class StoreReader: PooledReader, @unchecked Sendable {
   package var extensionStates = ExtensionStates()
   /// Whether the connection has the view of ``HiddenDocuments``.
   private(set) var canHideDocuments = false
+  /// The views of what users see, once one with rules has come.
+  private(set) var seenDocuments: SeenDocuments?
   private let budget: MemoryBudget
   private var share = 0
   /// The name of another attached database, which gets an eighth of the memory.
@@ -107,6 +109,11 @@ package final class StoreReader: PooledReader, @unchecked Sendable {
     if canHideDocuments { return }
     try HiddenDocuments.createView(on: connection)
     canHideDocuments = true
+  }
+
+  /// Creates the views of ``SeenDocuments`` before a transaction begins.
+  func prepareToWithholdDocuments() throws(SQLiteError) {
+    if seenDocuments == nil { seenDocuments = try SeenDocuments(on: connection) }
   }
 
   // MARK: Memory

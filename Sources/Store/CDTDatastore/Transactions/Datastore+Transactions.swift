@@ -76,12 +76,22 @@ extension Datastore {
     try read(with: nil, stop, body)
   }
 
+  /// Reads one state of the datastore as a user, who sees only some of the documents.
+  ///
+  /// - Parameter rules: Those of the user, in place of those of the datastore.
+  package func readSnapshot<R>(
+    as rules: any DocumentRules, stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R
+  ) throws -> R {
+    try read(with: nil, as: rules, stop, body)
+  }
+
   /// - Parameter extensions: `nil` for those that have data.
   private func read<R>(
-    with extensions: [any DatastoreExtension]?, _ stop: StopSignal?, _ body: (ReadTransaction) throws -> R
+    with extensions: [any DatastoreExtension]?, as rules: (any DocumentRules)? = nil, _ stop: StopSignal?,
+    _ body: (ReadTransaction) throws -> R
   ) throws -> R {
     try withReader { reader in
-      let state = try beginReading(reader, with: extensions, stop: stop)
+      let state = try beginReading(reader, with: extensions, as: rules, stop: stop)
       do {
         let result = try body(state)
         reader.end(state)
@@ -131,9 +141,11 @@ extension Datastore {
   ///
   /// - Parameter extensions: `nil` for those that have data.
   func beginReading(
-    _ reader: StoreReader, with extensions: [any DatastoreExtension]? = nil, stop: StopSignal?
+    _ reader: StoreReader, with extensions: [any DatastoreExtension]? = nil,
+    as rules: (any DocumentRules)? = nil, stop: StopSignal?
   ) throws -> ReadTransaction {
     let state = try ReadTransaction(reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
+    if let rules { state.rules = rules }
     do {
       try state.begin(on: reader, with: extensions ?? currentExtensions(), isWhole: extensions == nil)
       return state

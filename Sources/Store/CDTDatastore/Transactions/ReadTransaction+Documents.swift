@@ -119,7 +119,11 @@ extension ReadTransaction {
   ///
   /// - Complexity: O(*r* log *n*), where *r* is the number of given revisions.
   public func missingRevisions(of id: String, among revisionIDs: [RevisionID]) throws -> [RevisionID] {
-    try use { connection in
+    if try seenDocuments() != nil {
+      let nodes = try tree(ofDocument: id)?.nodes ?? [:]
+      return revisionIDs.filter { nodes[$0] == nil }
+    }
+    return try use { connection in
       guard let row = try DocumentRow.find(id, on: connection) else { return revisionIDs }
       return try revisionIDs.filter { try !TreeMerging.has($0, of: row, on: connection) }
     }
@@ -172,7 +176,7 @@ extension ReadTransaction {
 
   /// The number of documents that changed since a sequence.
   package func changeCount(since sequence: Int64) throws -> Int {
-    let table = try hiddenDocuments().visible.name
+    let table = try visibleDocuments().name
     return try use { connection in
       let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE sequence > ?1")
       defer { statement.reset() }

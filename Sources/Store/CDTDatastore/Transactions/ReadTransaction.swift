@@ -31,6 +31,10 @@ public class ReadTransaction {
   package var instant: Double?
   /// The states of extensions for this transaction. The next one has them, too, if it reads the same.
   package var extensionStates = ExtensionStates()
+  /// The rules of the user who reads; `nil` if none are enforced.
+  package internal(set) var rules: (any DocumentRules)? { didSet { seen = nil } }
+  /// The views of what the user sees, once they are known; the second optional is `nil` for everything.
+  private var seen: SeenDocuments??
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
 
@@ -39,6 +43,7 @@ public class ReadTransaction {
     self.stop = stop
     // What is sorted elsewhere would not be encrypted there.
     self.sortMemory = store.keys == nil ? sortMemory : .max
+    rules = store.options.rules
     open = connection
     if stop != nil { updateProgressCheck() }
   }
@@ -48,13 +53,15 @@ public class ReadTransaction {
   /// - Parameter isWhole: Whether an extension that is created later may begin again.
   func begin(on reader: StoreReader, with extensions: [any DatastoreExtension], isWhole: Bool) throws {
     self.reader = reader
-    if !isWhole || !extensions.isEmpty, let kept = reader.resume(with: extensions) {
+    let isPrepared = rules == nil || reader.seenDocuments != nil
+    if isPrepared, !isWhole || !extensions.isEmpty, let kept = reader.resume(with: extensions) {
       extensionStates = kept
       return
     }
     try reader.beginAnew()
     for each in extensions { try each.willBegin(on: reader) }
     if store.hiding != nil { try reader.prepareToHideDocuments() }
+    if rules != nil { try reader.prepareToWithholdDocuments() }
     try reader.begin()
     for each in extensions { try each.didBegin(self, on: reader) }
   }
@@ -77,6 +84,8 @@ public class ReadTransaction {
   }
 
   func end() {
+    if case .some(.some(let views)) = seen { views.show(nil) }
+    seen = nil
     reader = nil
     open?.setProgressCheck(nil)
     open = nil
@@ -101,8 +110,28 @@ public class ReadTransaction {
     return open
   }
 
+  /// The views of the documents that the user sees; `nil` for everything.
+  func seenDocuments() throws -> SeenDocuments? {
+    if let seen { return seen }
+    guard let visibility = try rules?.visibility(in: self) else {
+      seen = .some(nil)
+      return nil
+    }
+    // A write has its own, as their creation ends with it.
+    let views = try reader?.seenDocuments ?? use { try SeenDocuments(on: $0) }
+    views.show(visibility)
+    seen = views
+    return views
+  }
+
+  /// The documents that are read: without those that are hidden, and those that the user does not see.
+  func visibleDocuments() throws -> DocumentTable {
+    let hidden = try hiddenDocuments()
+    return try seenDocuments()?.table(hidesDocuments: !hidden.isEmpty) ?? hidden.visible
+  }
+
   func reading<R>(_ body: (DocumentReading) throws -> R) throws -> R {
-    let table = try hiddenDocuments().visible
+    let table = try visibleDocuments()
     return try use {
       try body(DocumentReading(connection: $0, table: table, files: store.attachmentFiles))
     }

@@ -27,6 +27,7 @@ extension WriteTransaction {
     id: String, isDeleted: Bool = false, body: BodyText, attachments: Attachments
   ) throws -> NewRevision {
     try DocumentID.check(id)
+    try checkSeen(id)
     return try use { connection in
       try DocumentSize.check(id, body, on: connection)
       let existing = try rowToChange(id, on: connection)
@@ -133,6 +134,7 @@ extension WriteTransaction {
   /// Deletes a whole document. See `Datastore.deleteDocument(withID:)`.
   @discardableResult
   public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
+    try checkSeen(id)
     let leaves = try use { connection in
       guard let row = try rowToChange(id, on: connection) else {
         throw DatastoreError(.noSuchDocument(id))
@@ -155,7 +157,8 @@ extension WriteTransaction {
   private func append(
     to parent: RevisionID, of id: String, isDeleted: Bool = false, body: BodyText, attachments: Attachments?
   ) throws -> NewRevision {
-    try use { connection in
+    try checkSeen(id)
+    return try use { connection in
       try DocumentSize.check(id, body, on: connection)
       guard let row = try rowToChange(id, on: connection) else {
         throw DatastoreError(.noSuchDocument(id))

@@ -28,8 +28,6 @@ public final class WriteTransaction: ReadTransaction {
   package private(set) var lastDesignSequence: Int64?
   /// Whether attachments were saved whose file names may not be synced yet.
   private var hasNewFileNames = false
-  /// The rules of the user who writes; `nil` if none are enforced.
-  package var rules: (any DocumentRules)?
   /// The cleanup of an extension after the transaction, committed or not, on the same connection.
   package var cleanUp: (() -> Void)?
 
@@ -39,7 +37,6 @@ public final class WriteTransaction: ReadTransaction {
   override init(_ connection: Connection, of store: Datastore, sortMemory: Int, stop: StopSignal?) throws {
     sequence = try connection.scalar("SELECT max(sequence) FROM documents")
     firstSequence = sequence
-    rules = store.options.rules
     try super.init(connection, of: store, sortMemory: sortMemory, stop: stop)
   }
 

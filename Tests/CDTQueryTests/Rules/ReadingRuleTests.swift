@@ -1,0 +1,204 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CDTRules
+import CDTTestSupport
+import Testing
+
+/// Rules of reading: a user gets what a datastore with only the visible documents would answer.
+@Suite struct ReadingRuleTests {
+  /// Rules, each with the same condition written by hand.
+  private struct Rule {
+    let read: JSONValue
+    let shows: @Sendable (JSONObject, String, UserContext) -> Bool
+  }
+
+  private static func has(_ value: JSONValue?, _ name: String?) -> Bool {
+    // An anonymous user has the name null, which equals null.
+    let name = name.map { JSONValue.string($0) } ?? .null
+    return value == name || value?.arrayValue?.contains(name) == true
+  }
+
+  private static let rules = [
+    Rule(read: [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]]) { body, _, user in
+      has(body["owner"], user.name)
+    },
+    Rule(read: [
+      ["roles": ["sales"], "selector": ["type": "order"]],
+      ["roles": ["*"], "selector": ["team": ["$elemMatch": ["$eq": ["$data": "userCtx.name"]]]]],
+    ]) { body, _, user in
+      user.roles.contains("sales") && body["type"] == "order"
+        || body["team"]?.arrayValue.map { $0.contains { has($0, user.name) } } == true
+    },
+    Rule(read: [["roles": ["*"], "selector": ["team": ["$in": ["$data": "userCtx.roles"]]]]]) {
+      body, _, user in
+      user.roles.contains { has(body["team"], $0) }
+    },
+    Rule(read: [
+      ["roles": ["*"], "selector": ["_id": ["$cat": ["doc", ["$data": "userCtx.name"]]]]],
+      ["roles": ["sales"], "selector": ["userCtx.name": "anna", "n": ["$gt": 3]]],
+    ]) { body, id, user in
+      id == "doc\(user.name ?? "")" && user.name != nil
+        || user.roles.contains("sales") && user.name == "anna" && (body["n"]?.intValue ?? 0) > 3
+    },
+    Rule(read: [["roles": ["*"], "selector": ["$not": ["owner": ["$data": "userCtx.name"]]]]]) {
+      body, _, user in
+      !has(body["owner"], user.name)
+    },
+    Rule(read: []) { _, _, _ in false },
+    Rule(read: [["roles": ["*"], "selector": ["owner": ["$data": "type"]]]]) { body, _, _ in
+      body["owner"] != nil && body["owner"] == body["type"]
+    },
+  ]
+
+  private static let users = [
+    UserContext(name: "anna", roles: ["sales"]), UserContext(name: "bob", roles: ["x", "y"]),
+    UserContext(name: nil), UserContext(name: "order", roles: ["sales", "anna"]),
+  ]
+
+  private static func body(_ random: inout SeededGenerator) -> JSONObject {
+    let names: [JSONValue] = ["anna", "bob", "order", "x", .null, 7]
+    var body = JSONObject()
+    body["owner"] = names.randomElement(using: &random)
+    body["type"] = (["order", "note", "bob"] as [JSONValue]).randomElement(using: &random)
+    if Bool.random(using: &random) {
+      body["team"] = .array(
+        (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in names.randomElement(using: &random) })
+    }
+    body["n"] = .int(Int64.random(in: 0...6, using: &random))
+    if Int.random(in: 0..<6, using: &random) == 0 { body["owner"] = nil }
+    return body
+  }
+
+  /// Writes documents with histories, deletions and conflicts.
+  private static func write(_ store: Datastore, _ random: inout SeededGenerator) throws {
+    let ids = ["docanna", "docbob"] + (0..<12).map { "d\($0)" }
+    for _ in 0..<60 {
+      let id = ids.randomElement(using: &random) ?? "d0"
+      try store.write { transaction in
+        guard let entry = try transaction.currentRevision(of: id), !entry.isDeleted else {
+          _ = try transaction.createDocument(from: DocumentDraft(id: id, body: body(&random)))
+          return
+        }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: try transaction.deleteDocument(withID: id)
+        case 1:
+          let suffix = String(UInt64.random(in: 0..<1 << 60, using: &random), radix: 16)
+          let generation = Int.random(in: 1...3, using: &random)
+          let revision = RevisionID(generation: generation, suffix: suffix)
+          try transaction.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body(&random)))
+        default: _ = try transaction.updateDocument(withID: id) { $0.body = body(&random) }
+        }
+      }
+    }
+  }
+
+  private static let selectors: [JSONObject] = [
+    [:], ["type": "order"], ["n": ["$gte": 2]], ["owner": ["$exists": false]], ["team": "anna"],
+    ["$or": [["type": "note"], ["n": 1]]], ["_id": ["$gt": "d3"]],
+  ]
+
+  @Test(arguments: 0..<14) func `a user reads what a store of the visible documents has`(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let rule = Self.rules[seed % Self.rules.count]
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let free = try DatastoreManager(directory: directory)
+      defer { free.close() }
+      let all = try free.datastore(named: "store")
+      try Self.write(all, &random)
+      try all.setRules(["read": rule.read])
+      if seed % 2 == 0 {
+        try all.ensureIndexed(["owner"])
+        try all.ensureIndexed(["type", "n"])
+        try all.ensureIndexed(["team"])
+      }
+      let documents = try all.read { try $0.allDocuments() }
+      for user in Self.users {
+        let manager = try DatastoreManager(
+          directory: directory, options: DatastoreOptions(rules: .enforced(as: user)))
+        defer { manager.close() }
+        let store = try manager.datastore(named: "store")
+        let visible = documents.filter { rule.shows($0.body, $0.id, user) }
+        try Self.compare(store, all, documents, visible, rule, user)
+      }
+      let admin = UserContext(name: "x", roles: ["_admin"])
+      let manager = try DatastoreManager(
+        directory: directory, options: DatastoreOptions(rules: .enforced(as: admin)))
+      defer { manager.close() }
+      #expect(try manager.datastore(named: "store").read { try $0.allDocuments() } == documents)
+    }
+  }
+
+  private static func compare(
+    _ store: Datastore, _ all: Datastore, _ documents: [DocumentRevision], _ visible: [DocumentRevision],
+    _ rule: Rule, _ user: UserContext
+  ) throws {
+    let ids = visible.map(\.id)
+    let place: Comment = "\(rule.read.text) \(user)"
+    #expect(try store.read { try $0.allDocumentIDs() } == ids, place)
+    #expect(try store.read { try $0.allDocuments() } == visible, place)
+    #expect(try store.read { try $0.documentCount() } == ids.count, place)
+    #expect(
+      try store.read { try $0.documents(withIDs: documents.map(\.id)) }.filter { !$0.isDeleted } == visible,
+      place)
+    let changes = try store.read { try $0.changes().documents.filter { !$0.isDeleted }.map(\.id) }
+    #expect(changes.sorted() == ids.sorted(), place)
+    for document in documents {
+      let isVisible = ids.contains(document.id)
+      let text = try? store.read { try $0.documentText(withID: document.id) }
+      #expect((text != nil) == isVisible, place)
+      let leaves = try all.read { try $0.currentRevisions(ofDocument: document.id) }
+      let expected = isVisible ? leaves.filter { rule.shows($0.body, $0.id, user) } : []
+      let found = try? store.read { try $0.currentRevisions(ofDocument: document.id) }
+      #expect(found ?? [] == expected, place)
+      let tree = try store.read { try $0.tree(ofDocument: document.id) }
+      #expect(tree?.leaves.filter { !$0.isDeleted }.map(\.id) ?? [] == expected.map(\.revisionID), place)
+      for leaf in leaves {
+        let read = try? store.read { try $0.document(withID: leaf.id, revisionID: leaf.revisionID) }
+        #expect((read != nil) == expected.contains(leaf), place)
+        let missing = try store.read { try $0.missingRevisions(of: leaf.id, among: [leaf.revisionID]) }
+        #expect(missing.isEmpty == expected.contains(leaf), place)
+      }
+    }
+    for selector in selectors {
+      let query = Query(try QuerySelector(selector))
+      let wanted = try visible.filter { try query.selector.matches($0.body, id: $0.id) }
+      #expect(try store.read { try $0.find(query) }.map(\.id).sorted() == wanted.map(\.id).sorted(), place)
+      #expect(try store.read { try $0.count(query) } == wanted.count, place)
+      #expect(try store.read { try $0.documentIDs(query) }.sorted() == wanted.map(\.id).sorted(), place)
+    }
+  }
+
+  @Test func `a document that a user does not see can't be changed`() throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let free = try DatastoreManager(directory: directory)
+      defer { free.close() }
+      let all = try free.datastore(named: "store")
+      let theirs = try all.createDocument(from: DocumentDraft(id: "theirs", body: ["owner": "bob"]))
+      try all.createDocument(from: DocumentDraft(id: "mine", body: ["owner": "anna"]))
+      try all.setRules(["read": [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]]])
+      let manager = try DatastoreManager(
+        directory: directory, options: DatastoreOptions(rules: .enforced(as: UserContext(name: "anna"))))
+      defer { manager.close() }
+      let store = try manager.datastore(named: "store")
+      let writes: [() throws -> Void] = [
+        { _ = try store.createDocument(from: DocumentDraft(id: "theirs", body: ["owner": "anna"])) },
+        { _ = try store.updateDocument(from: theirs) }, { _ = try store.deleteDocument(withID: "theirs") },
+        {
+          let branch = DocumentRevision(
+            id: "theirs", revisionID: RevisionID(generation: 5, suffix: "a"), body: [:])
+          try store.write { _ = try $0.forceInsert(branch) }
+        },
+      ]
+      for write in writes {
+        let violation = #expect(throws: RuleViolation.self) { try write() }
+        #expect(violation?.reason == "you may not change this document")
+      }
+      _ = try store.updateDocument(withID: "mine") { $0.body["n"] = 1 }
+      // A user can give a document away, and then does not see it any more.
+      _ = try store.updateDocument(withID: "mine") { $0.body["owner"] = "bob" }
+      #expect(throws: DatastoreError.self) { try store.document(withID: "mine") }
+      #expect(try all.document(withID: "theirs") == theirs)
+    }
+  }
+}
