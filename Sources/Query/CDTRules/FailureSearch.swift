@@ -24,6 +24,8 @@ struct FailureSearch {
   private var found: [Found] = []
   private var isUnauthorized = false
   private let budget = MatchBudget()
+  /// The tests that were made last, since each element of an array is tested by the same ones. One of many values takes long to make.
+  private var tests: [(predicate: Predicate, test: ValueTest)] = []
   private var failures: [RuleFailure] = []
   private var isFirstUnauthorized = false
 
@@ -131,7 +133,7 @@ struct FailureSearch {
     _ predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, _ values: [Int], of path: FieldPath?,
     below start: Int
   ) throws(MatchFailure) -> Bool {
-    let test = ValueTest(predicate, budget)
+    let test = test(predicate)
     var passing: Int?
     for value in values where passing == nil {
       if try path == nil ? test.holds(bytes, at: value) : test.holdsInside(bytes, at: value) {
@@ -147,6 +149,17 @@ struct FailureSearch {
         cause: .predicate(predicate, isNegated: isNegated), isUnauthorized: isUnauthorized))
     return false
   }
+
+  private mutating func test(_ predicate: Predicate) -> ValueTest {
+    // Arrays of one buffer are compared at once.
+    if let known = tests.first(where: { $0.predicate == predicate }) { return known.test }
+    let test = ValueTest(predicate, budget)
+    if tests.count == Self.maximumTests { tests.removeFirst() }
+    tests.append((predicate, test))
+    return test
+  }
+
+  private static let maximumTests = 8
 
   /// Adds the failures of the elements of an array.
   ///
