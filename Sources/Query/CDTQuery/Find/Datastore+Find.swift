@@ -163,4 +163,14 @@ extension Datastore {
       return try self.readSnapshot(stop: stop, body)
     }
   }
+
+  /// Reads one state as a user on one of the datastore's threads for queries.
+  package func readForQuery<R: Sendable>(
+    as rules: any DocumentRules, _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await runQuery { stop in
+      _ = try self.indexManager()
+      return try self.readSnapshot(as: rules, stop: stop, body)
+    }
+  }
 }

@@ -65,6 +65,23 @@ extension Datastore {
     try await WorkQueue.reads.run { stop in try self.readDocuments(stop: stop, body) }
   }
 
+  /// Reads one state of the documents that a user sees. A query in it would have no indexes.
+  package func readDocuments<R: Sendable>(
+    as rules: any DocumentRules, _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await WorkQueue.reads.run { stop in
+      try self.openNewExtensions()
+      return try self.read(with: self.hiding != nil ? nil : [], as: rules, stop, body)
+    }
+  }
+
+  /// Reads one state of the datastore as a user, on one of its threads.
+  package func readSnapshot<R: Sendable>(
+    as rules: any DocumentRules, _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await WorkQueue.reads.run { stop in try self.read(with: nil, as: rules, stop, body) }
+  }
+
   /// Reads one state of the documents, also those that are hidden.
   package func readWithoutExtensions<R>(
     stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R
