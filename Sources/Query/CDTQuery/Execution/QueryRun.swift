@@ -278,7 +278,7 @@ final class QueryRun {
     guard let matcher = isUnindexed ? whole : residual else { return true }
     guard matcher.mayAccept(row.text) else { return false }
     do {
-      return try matcher.accepts(bytes(of: row))
+      return try matcher.accepts(bytes(of: row), mayMatch: true)
     } catch {
       // A pattern also fails if the query must end.
       try stop.check()

@@ -52,7 +52,7 @@ package final class Matcher: Sendable {
   /// - Parameter document: Its strings must be in the normalized form of ``JSONText`` and the writer.
   /// - Throws: ``MatchFailure`` if a pattern exceeds its limits; the query then has no result.
   package func matches(_ document: DocumentBytes) throws(MatchFailure) -> Bool {
-    if let required, !required.isIn(document.body) { return false }
+    guard required?.isIn(document.body) != false else { return false }
     texts?.beginText()
     return try matches(document, at: 0)
   }
@@ -113,13 +113,15 @@ extension QuerySelector {
 extension Matcher {
   /// Whether a document may match, by its text, in which its ids precede the body.
   package func mayAccept(_ text: UnsafeRawBufferPointer) -> Bool {
-    required?.isIn(JSONBytes(text)) ?? true
+    required?.isIn(JSONBytes(text)) != false
   }
 
   /// Whether a document matches, with errors as a ``QueryError``.
-  package func accepts(_ document: DocumentBytes) throws(QueryError) -> Bool {
+  ///
+  /// - Parameter mayMatch: Whether ``mayAccept(_:)`` has said so of its text, which is then not searched again.
+  package func accepts(_ document: DocumentBytes, mayMatch: Bool = false) throws(QueryError) -> Bool {
     do {
-      return try matches(document)
+      return try mayMatch ? matches(document, at: 0) : matches(document)
     } catch {
       throw QueryError(
         .matchLimit(pattern: error.pattern, documentID: String(decoding: document.id, as: UTF8.self)))
