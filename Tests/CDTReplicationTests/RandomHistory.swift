@@ -27,19 +27,20 @@ struct RandomHistory {
   }
 
   mutating func change(_ store: Datastore, times: Int) throws {
-    for _ in 0..<times { try change(store) }
+    for _ in 0..<times { try store.write { try change($0) } }
   }
 
   private mutating func number(_ below: Int) -> Int { Int.random(in: 0..<below, using: &random) }
 
-  private mutating func change(_ store: Datastore) throws {
+  /// One change. It reads in the transaction that writes, as others may change the store at the same time.
+  private mutating func change(_ store: WriteTransaction) throws {
     let id = ids[number(ids.count)]
-    let leaf = try store.read { transaction -> DocumentRevision? in
-      guard let leaves = try transaction.tree(ofDocument: id)?.leaves, !leaves.isEmpty else { return nil }
-      return try transaction.document(withID: id, revisionID: leaves[number(leaves.count)].id)
+    var leaf: DocumentRevision?
+    if let leaves = try store.tree(ofDocument: id)?.leaves, !leaves.isEmpty {
+      leaf = try store.document(withID: id, revisionID: leaves[number(leaves.count)].id)
     }
     guard let leaf, !leaf.isDeleted || number(3) == 0 else {
-      return _ = try store.write { try $0.forceInsert(revision(id, parent: nil), history: []) }
+      return _ = try store.forceInsert(revision(id, parent: nil), history: [])
     }
     switch number(8) {
     case 0: _ = try? store.deleteDocument(from: leaf)
@@ -62,17 +63,15 @@ struct RandomHistory {
   }
 
   /// Inserts a branch as a replicator does: a conflict, a tombstone, or a revision that skips some generations.
-  private mutating func graft(onto leaf: DocumentRevision, in store: Datastore) throws {
-    let history = try store.read { transaction in
-      try transaction.tree(ofDocument: leaf.id)?.history(of: leaf.revisionID).map(\.id) ?? []
-    }
+  private mutating func graft(onto leaf: DocumentRevision, in store: WriteTransaction) throws {
+    let history = try store.tree(ofDocument: leaf.id)?.history(of: leaf.revisionID).map(\.id) ?? []
     let base = Array(history.dropFirst(number(history.count)))
     var branch: [RevisionID] = []
     for step in 0...number(3) {
       guard let id = RevisionID("\(base[0].generation + step + 1)-\(suffix())") else { return }
       branch.insert(id, at: 0)
     }
-    try store.write { try $0.forceInsert(revision(leaf.id, parent: branch[0]), history: branch + base) }
+    _ = try store.forceInsert(revision(leaf.id, parent: branch[0]), history: branch + base)
   }
 
   private mutating func revision(_ id: String, parent: RevisionID?) throws -> DocumentRevision {

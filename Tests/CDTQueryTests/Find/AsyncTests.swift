@@ -198,6 +198,15 @@ import Testing
     }
   }
 
+  @Test func `a deadline is noticed without its timer`() {
+    #expect(StopSignal(deadline: .now).isSet)
+    #expect(throws: DatastoreError.self) { try StopSignal(deadline: .now).check() }
+    let signal = StopSignal(deadline: .now + .seconds(3_600))
+    #expect(!signal.isSet)
+    signal.cancel()
+    #expect(throws: CancellationError.self) { try signal.check() }
+  }
+
   @Test func `of two deadlines the earlier counts`() async throws {
     try await withTemporaryDatastore { store in
       try await Self.fillHard(store, 3_000)

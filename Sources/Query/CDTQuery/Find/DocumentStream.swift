@@ -44,7 +44,8 @@ public struct DocumentStream: AsyncSequence, Sendable {
 /// Reads a query's results in batches, and ends the query when it is deallocated.
 private final class DocumentBatches: Sendable {
   private let stream: DocumentStream
-  private let signal = StopSignal()
+  /// Each batch has the deadline of the task that asks for it.
+  private let signal = StopSignal(deadline: nil)
   private let results = Mutex<ResultSet?>(nil)
   /// The size of a batch, which starts small for callers that only need the first documents.
   private let size = Atomic(8)

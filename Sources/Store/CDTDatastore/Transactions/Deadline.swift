@@ -1,6 +1,6 @@
 extension Datastore {
   /// The deadline of a task's asynchronous operations.
-  @TaskLocal static var deadline: ContinuousClock.Instant?
+  @TaskLocal package static var deadline: ContinuousClock.Instant?
 
   /// Runs a closure with a deadline for its asynchronous operations on datastores.
   ///

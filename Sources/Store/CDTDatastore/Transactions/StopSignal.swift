@@ -8,8 +8,11 @@ package final class StopSignal: Sendable {
   }
 
   private let reason = Atomic(Reason.none)
+  private let deadline: ContinuousClock.Instant?
 
-  package init() {}
+  /// - Parameter deadline: When the operation should end. Its timer may fire late on a busy machine, so the signal asks
+  ///   the clock, too.
+  package init(deadline: ContinuousClock.Instant? = Datastore.deadline) { self.deadline = deadline }
 
   package func cancel() { set(.cancelled) }
 
@@ -20,10 +23,14 @@ package final class StopSignal: Sendable {
     _ = reason.compareExchange(expected: .none, desired: new, ordering: .relaxed)
   }
 
-  package var isSet: Bool { reason.load(ordering: .relaxed) != .none }
+  package var isSet: Bool {
+    if let deadline, deadline <= .now { expire() }
+    return reason.load(ordering: .relaxed) != .none
+  }
 
   /// - Throws: `CancellationError`, or ``DatastoreError`` with the code `.timedOut`, if the operation should end.
   package func check() throws {
+    guard isSet else { return }
     switch reason.load(ordering: .relaxed) {
     case .cancelled: throw CancellationError()
     case .timedOut: throw DatastoreError(.timedOut)
