@@ -33,7 +33,8 @@ extension DatastoreOptions {
 /// The rules of a datastore for one user.
 package final class EnforcedRules: DocumentRules {
   package let user: UserContext
-  private let seesEverything: Bool
+  /// Whether the user is an admin, who sees every document.
+  package let seesEverything: Bool
   private let security: JSONObject
   private let cache: RuleCache
   /// The text of the user and the security of the database that was written last.
@@ -59,9 +60,11 @@ package final class EnforcedRules: DocumentRules {
 
   package func visible(in transaction: ReadTransaction) throws -> Visibility? {
     if seesEverything { return nil }
-    let rules =
-      try (transaction as? WriteTransaction).map { try cache.rules(in: $0) } ?? cache.rules(in: transaction)
-    return rules.visibility(for: user, inDatabase: transaction.store.name)
+    return try rules(in: transaction).visibility(for: user, inDatabase: transaction.store.name)
+  }
+
+  func rules(in transaction: ReadTransaction) throws -> RuleSet {
+    try (transaction as? WriteTransaction).map { try cache.rules(in: $0) } ?? cache.rules(in: transaction)
   }
 
   package func check(_ revision: ProposedRevision, in transaction: WriteTransaction) throws {

@@ -32,6 +32,46 @@ extension RuleSet {
   }
 }
 
+/// What decides which documents a user sees, in a form that can be stored, so that what was seen once can be compared with what is seen
+/// later.
+package struct ReadingState: Sendable, Hashable {
+  /// The design documents with rules of reading as JSON text; empty if there are none, and everybody sees everything.
+  package let rules: String
+  /// The roles of the user that a rule names.
+  package let roles: [String]
+
+  /// A state that was stored.
+  package init(rules: String, roles: [String]) {
+    (self.rules, self.roles) = (rules, roles)
+  }
+
+  /// The documents that a user saw; `nil` for all.
+  ///
+  /// - Parameter name: That of the user.
+  package func visibility(for name: String?, inDatabase database: String) -> (any DocumentVisibility)? {
+    guard !rules.isEmpty else { return nil }
+    var set = RuleSet()
+    let source = (try? JSONObject(parsing: Array(rules.utf8))) ?? [:]
+    for (id, body) in source { set.add(body.objectValue ?? [:], of: id) }
+    return set.visibility(for: UserContext(name: name, roles: roles), inDatabase: database)
+      ?? Visibility(.never)
+  }
+}
+
+extension EnforcedRules {
+  /// What decides which documents the user sees.
+  ///
+  /// - Throws: ``QueryError`` if a rule can't be read, and nobody but admins sees anything.
+  package func readingState(in transaction: ReadTransaction) throws -> ReadingState {
+    let rules = try self.rules(in: transaction)
+    if rules.hidesEverything, let (id, error) = rules.unreadable { throw error.below(id) }
+    let named = Set(rules.reading?.flatMap(\.roles) ?? [])
+    return ReadingState(
+      rules: rules.readingSource.isEmpty ? "" : "{\(rules.readingSource.dropLast())}",
+      roles: named.isEmpty ? [] : user.roles.filter(named.contains).sorted())
+  }
+}
+
 extension Clause {
   /// The clause with the user's context in place of references to it.
   ///

@@ -67,6 +67,8 @@ struct RuleSet: Sendable {
   private(set) var hidesEverything = false
   /// `nil` if no design document has rules of reading, and everybody sees everything.
   private(set) var reading: [ReadingRule]?
+  /// The design documents with rules of reading, as far as these depend on them: members of a JSON object, a comma after each.
+  private(set) var readingSource = ""
   /// The first rule that can't be read: until it is repaired, nothing can be written.
   private(set) var unreadable: (designDocument: String, error: QueryError)?
 
@@ -78,7 +80,10 @@ struct RuleSet: Sendable {
   /// Adds the rules of a design document.
   mutating func add(_ body: JSONObject, of id: String) {
     do throws(QueryError) {
-      if let rules = try Self.readingRules(body) { reading = (reading ?? []) + rules }
+      if let rules = try Self.readingRules(body) {
+        reading = (reading ?? []) + rules
+        readingSource += "\(JSONValue.string(id).text):\(Self.readingPart(of: body).text),"
+      }
     } catch {
       if unreadable == nil { unreadable = (id, error) }
       hidesEverything = true
@@ -99,6 +104,14 @@ struct RuleSet: Sendable {
       rules.append(try ReadingRule(entry, at: "\(reading)[\(number)]", of: body))
     }
     return rules
+  }
+
+  /// The members of a design document on which its rules of reading depend.
+  private static func readingPart(of body: JSONObject) -> JSONObject {
+    var part: JSONObject = ["language": "query"]
+    part[reading] = body[reading]
+    // A reference can name any member.
+    return part.text.contains(#""$ref""#) ? body : part
   }
 
   /// - Throws: ``QueryError`` with the path of the clause in the design document.

@@ -14,15 +14,19 @@ package struct SelectedChanges: Sendable {
   /// Finds the changes after a sequence: the documents that an index finds, those with several leaves, of which an index has only one, and
   /// tombstones with a body, which no index has.
   ///
-  /// - Parameter limit: The number of changes that are read of those found, before they are found again; `nil` for all.
+  /// - Parameters:
+  ///   - filter: The selector; `nil` for the documents that the user of the transaction sees.
+  ///   - limit: The number of changes that are read of those found, before they are found again; `nil` for all.
   /// - Returns: `nil` if looking at each change costs less, or if an index can't decide.
   package init?(
-    of filter: SelectorFilter, since sequence: Int64, limit: Int? = nil, in transaction: ReadTransaction
+    of filter: SelectorFilter?, since sequence: Int64, limit: Int? = nil, in transaction: ReadTransaction
   ) throws {
     last = try transaction.lastSequence()
     let work = Work(changes: Double(last - sequence), limit: limit)
-    guard try filter.concernsBodiesAlone,
-      let numbers = try QueryEngine.answering(in: transaction, { try $0.numbers(of: filter.selector, work) })
+    let clauses = try [transaction.visibleClause, filter?.selector.clause].compactMap(\.self)
+    let selector = QuerySelector(clause: .all(clauses))
+    guard try selector.concernsBodiesAlone,
+      let numbers = try QueryEngine.answering(in: transaction, { try $0.numbers(of: selector, work) })
     else { return nil }
     sequences = try transaction.sequences(ofDocuments: numbers, after: sequence)
   }
@@ -73,16 +77,16 @@ package struct SelectedChanges: Sendable {
   }
 }
 
-extension SelectorFilter {
+extension QuerySelector {
   /// Whether it depends on the bodies of documents that are not deleted: it rejects an empty document, and uses none of the members
   /// that a document has besides its body.
   fileprivate var concernsBodiesAlone: Bool {
     get throws(QueryError) {
-      guard !selector.clause.reads(where: { $0.segments.first?.name.first == UInt8(ascii: "_") }) else {
+      guard !clause.reads(where: { $0.segments.first?.name.first == UInt8(ascii: "_") }) else {
         return false
       }
       return try !DocumentBytes.with([:], id: "", revision: "") { document throws(QueryError) in
-        try Matcher(selector.clause).accepts(document)
+        try Matcher(clause).accepts(document)
       }
     }
   }

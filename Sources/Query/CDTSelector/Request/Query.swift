@@ -56,6 +56,9 @@ public struct Query: Sendable, Hashable {
   /// Whether design documents are left out, as in CouchDB's `_find`.
   package var hidesDesignDocuments = false
 
+  /// The condition on the documents that the user sees, which the collation does not concern; `nil` for all.
+  package var visible: Clause?
+
   /// Creates a query for all documents that match a selector, without a sort.
   public init(_ selector: QuerySelector) {
     self.selector = selector

@@ -50,6 +50,9 @@ package struct ResolvedQuery: Sendable, Hashable {
     returnsDocuments = projection.isEverything && snippets == nil
     try snippets?.check()
     if snippets != nil, selector.clause.textSearch == nil { throw QueryError(.snippetsWithoutText) }
+    if let visible = query.visible {
+      selector = QuerySelector(clause: .all([visible, selector.clause]))
+    }
   }
 
   /// The same query with an order that its plan has chosen.

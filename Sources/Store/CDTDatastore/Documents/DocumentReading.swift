@@ -244,13 +244,7 @@ struct DocumentReading {
     defer { statement.reset() }
     for (position, parameter) in parameters.enumerated() { try statement.bind(parameter, at: position + 1) }
     var changes: [Change] = []
-    while try statement.step() {
-      changes.append(
-        Change(
-          sequence: statement.int64(0), id: statement.text(1),
-          revisionID: try RevisionID(stored: statement.unsafeBytes(2)), isDeleted: statement.int64(3) != 0,
-          leafCount: Int(clamping: statement.int64(4))))
-    }
+    while try statement.step() { changes.append(try Change(statement)) }
     return changes
   }
 
@@ -261,5 +255,14 @@ struct DocumentReading {
     var texts: [String] = []
     while try statement.step() { texts.append(statement.text(0)) }
     return texts
+  }
+}
+
+extension Change {
+  /// Reads a row: the sequence, the id, the revision, whether it is deleted, and the number of leaves.
+  init(_ row: Statement) throws {
+    self.init(
+      sequence: row.int64(0), id: row.text(1), revisionID: try RevisionID(stored: row.unsafeBytes(2)),
+      isDeleted: row.int64(3) != 0, leafCount: Int(clamping: row.int64(4)))
   }
 }

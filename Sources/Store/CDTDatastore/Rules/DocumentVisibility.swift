@@ -33,22 +33,25 @@ package struct StoredParts {
 /// A deleted document is seen if the user has seen, or may have seen, a revision of it: its id and its revision are not secret.
 struct SeenDocuments {
   private let predicate: SQLPredicate
+  /// Decides by what the user saw at earlier times.
+  private let earlier: SQLPredicate
 
   static let function = "cdt_sees"
+  private static let earlierFunction = "cdt_saw"
   /// All documents that are seen, and those of them that are not hidden.
   private static let all = DocumentTable("temp.seen_documents", withholdsLeaves: true)
   private static let visible = DocumentTable("temp.seen_visible_documents", withholdsLeaves: true)
 
   init(on connection: Connection) throws(SQLiteError) {
     predicate = try SQLPredicate(Self.function, arguments: 3, on: connection)
+    earlier = try SQLPredicate(Self.earlierFunction, arguments: 3, on: connection)
     try HiddenDocuments.createView(on: connection)
     for (view, source) in [(Self.all, DocumentTable.all.name), (Self.visible, HiddenDocuments.view.name)] {
       try connection.execute(
         """
         CREATE TEMP VIEW IF NOT EXISTS \(view.name.dropFirst("temp.".count)) AS
           SELECT * FROM \(source == "documents" ? "main.documents" : source) d
-           WHERE CASE WHEN d.deleted THEN \(Self.wasSeen)
-                      ELSE \(Self.function)(d.id, d.text, d.stored_revision) END
+           WHERE \(Self.isSeen)
         """)
     }
   }
@@ -58,6 +61,48 @@ struct SeenDocuments {
     EXISTS (SELECT 1 FROM main.revisions r WHERE r.document = d.number AND NOT r.deleted
              AND (r.body IS NULL OR \(function)(d.id, r.body, r.revision)))
     """
+
+  /// Whether the user sees a document `d`.
+  private static let isSeen = """
+    CASE WHEN d.deleted THEN \(wasSeen) ELSE \(function)(d.id, d.text, d.stored_revision) END
+    """
+
+  /// Whether a document `d` that the user does not see has a revision that the user saw. One whose body is not stored any more does
+  /// not count: its document need never have been seen.
+  private static func hasLeft(_ function: String) -> String {
+    """
+    (NOT d.deleted AND \(function)(d.id, d.text, d.stored_revision)
+      OR EXISTS (SELECT 1 FROM main.revisions r WHERE r.document = d.number AND NOT r.deleted
+                  AND r.body IS NOT NULL AND \(function)(d.id, r.body, r.revision)))
+    """
+  }
+
+  /// The changes after a sequence, and whether the user sees their documents (2), saw them (1) or does not know of them (0).
+  static func changesSQL(in documents: DocumentTable) -> String {
+    """
+    SELECT sequence, id, \(StoredText.revisionColumn), deleted, leaves,
+           CASE WHEN \(isSeen) THEN 2 WHEN ?3 AND \(hasLeft(earlierFunction)) THEN 1 ELSE 0 END
+      FROM \(documents.name) d WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+    """
+  }
+
+  /// The revision of a document that has left what the user sees.
+  static func leftSQL(in documents: DocumentTable) -> String {
+    """
+    SELECT \(StoredText.revisionColumn) FROM \(documents.name) d
+     WHERE id = ?1 AND NOT deleted AND NOT \(isSeen) AND \(hasLeft(function))
+    """
+  }
+
+  /// Calls `body` while earlier states are those of some times.
+  func comparing<R>(with earlier: [any DocumentVisibility], _ body: () throws -> R) rethrows -> R {
+    self.earlier.decision = { document in
+      let parts = StoredParts(id: document[0], text: document[1], revision: document[2])
+      return earlier.contains { $0.shows(parts) }
+    }
+    defer { self.earlier.decision = nil }
+    return try body()
+  }
 
   /// The losing leaves of a document that the user does not see. A deleted one is seen if what it deletes is, or may have been.
   static func withheldLeaves(
@@ -86,6 +131,73 @@ struct SeenDocuments {
   func show(_ visibility: (any DocumentVisibility)?) {
     predicate.decision = visibility.map { visibility in
       { visibility.shows(StoredParts(id: $0[0], text: $0[1], revision: $0[2])) }
+    }
+  }
+}
+
+/// A changed document, as a user sees it.
+package struct SeenChange: Sendable {
+  package let change: Change
+  /// Whether the user has seen the document, and does not see it any more.
+  package let hasLeft: Bool
+
+  package init(_ change: Change, hasLeft: Bool = false) {
+    (self.change, self.hasLeft) = (change, hasLeft)
+  }
+}
+
+extension ReadTransaction {
+  /// Whether the user may not see some documents.
+  package var withholdsDocuments: Bool {
+    get throws { try seenDocuments() != nil }
+  }
+
+  /// Of the next changes after a sequence those that the user sees, and documents that the user does not see any more.
+  ///
+  /// - Parameters:
+  ///   - limit: The number of changes that are looked at.
+  ///   - earlier: What the user saw at earlier times; empty to leave out what has left.
+  /// - Returns: The changes, and the sequence of the last one that was looked at; `nil` if fewer than `limit` are left.
+  package func changesSeen(
+    since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility]
+  ) throws -> (changes: [SeenChange], last: Int64?) {
+    guard let seen = try seenDocuments() else {
+      let changes = try changes(since: sequence, limit: limit).documents
+      return (
+        changes.map { SeenChange($0) },
+        changes.count < limit ? nil : changes.last?.sequence
+      )
+    }
+    let sql = SeenDocuments.changesSQL(in: try hiddenDocuments().visible)
+    return try use { connection in
+      let statement = try connection.statement(sql)
+      defer { statement.reset() }
+      try statement.bind(sequence, at: 1)
+      try statement.bind(Int64(limit), at: 2)
+      try statement.bind(Int64(earlier.isEmpty ? 0 : 1), at: 3)
+      return try seen.comparing(with: earlier) {
+        var (changes, count, last): ([SeenChange], Int, Int64) = ([], 0, sequence)
+        while try statement.step() {
+          count += 1
+          last = statement.int64(0)
+          let state = statement.int64(5)
+          guard state > 0 else { continue }
+          changes.append(SeenChange(try Change(statement), hasLeft: state == 1))
+        }
+        return (changes, count < limit ? nil : last)
+      }
+    }
+  }
+
+  /// The winner of a document that the user has seen, and does not see any more.
+  package func leftRevision(of id: String) throws -> RevisionID? {
+    guard try seenDocuments() != nil else { return nil }
+    let sql = SeenDocuments.leftSQL(in: try hiddenDocuments().visible)
+    return try use { connection in
+      let statement = try connection.statement(sql)
+      defer { statement.reset() }
+      try statement.bind(id, at: 1)
+      return try statement.step() ? RevisionID(stored: statement.unsafeBytes(0)) : nil
     }
   }
 }

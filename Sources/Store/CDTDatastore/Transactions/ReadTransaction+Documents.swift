@@ -174,13 +174,14 @@ extension ReadTransaction {
     try reading { try $0.sequences(ofDocuments: numbers, after: sequence) { try self.stop?.check() } }
   }
 
-  /// The number of documents that changed since a sequence.
-  package func changeCount(since sequence: Int64) throws -> Int {
+  /// The number of documents that changed since a sequence, up to another one.
+  package func changeCount(since sequence: Int64, upTo end: Int64 = .max) throws -> Int {
     let table = try visibleDocuments().name
     return try use { connection in
-      let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE sequence > ?1")
+      let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE sequence > ?1 AND sequence <= ?2")
       defer { statement.reset() }
       try statement.bind(sequence, at: 1)
+      try statement.bind(end, at: 2)
       _ = try statement.step()
       return Int(statement.int64(0))
     }

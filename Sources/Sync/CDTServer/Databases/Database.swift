@@ -1,53 +1,66 @@
-package import CDTDatastore
+import CDTDatastore
 import CDTJSON
-import CDTPlatform
 import CDTQuery
 import CouchDB
-import Synchronization
 
-/// A datastore that the server has open, which all requests share. It stays open while a request refers to it.
-package final class Database: Sendable {
-  package let store: Datastore
-  let writes: WriteGroup
-  let rules = RuleCache()
-  let compactions = Atomic(0)
-  /// Part of every sequence, so that one of a database that was deleted and created again is noticed.
-  let created: String
-  private let current: Mutex<(settings: DatabaseSettings, read: ContinuousClock.Instant)>
+/// A database as the user of a request sees it. The functions that answer requests have no other way to its documents.
+struct Database: Sendable {
+  private let shared: OpenDatabase
+  private let rules: EnforcedRules
 
-  /// The maximum age of the settings, which another server may change.
-  private static let settingsAge = Duration.seconds(1)
-
-  init(_ store: Datastore) async throws {
-    self.store = store
-    // From now on the indexes follow the design documents that are written.
-    _ = try await Datastore.useFiles { try store.indexManager() }
-    writes = WriteGroup(store)
-    let settings = try await DatabaseSettings.of(store)
-    created = settings.created
-    current = Mutex((settings, .now))
+  /// - Parameter isAdmin: Whether the user is an admin of the database, who sees every document.
+  init(_ shared: OpenDatabase, for identity: Identity, _ security: DatabaseSecurity) {
+    self.shared = shared
+    rules = EnforcedRules(
+      for: UserContext(name: identity.name, roles: identity.roles), isAdmin: security.isAdmin(identity),
+      security: security.json, cache: shared.rules)
   }
 
-  var name: String { store.name }
+  var name: String { shared.name }
+  var created: String { shared.created }
+  var settings: DatabaseSettings { shared.settings }
+  var revisionsLimit: Int { shared.revisionsLimit }
+  var isReadOnly: Bool { shared.store.access.isReadOnly }
 
-  var settings: DatabaseSettings { current.withLock { $0.settings } }
-
-  /// Reads the settings again if they are old.
-  func refreshSettings() async throws {
-    let now = ContinuousClock.now
-    guard current.withLock({ now - $0.read > Self.settingsAge }) else { return }
-    let settings = try await DatabaseSettings.of(store)
-    current.withLock { if $0.read < now { $0 = (settings, now) } }
-  }
+  /// Whether the user is an admin, who sees every document.
+  var isForAdmin: Bool { rules.seesEverything }
 
   func changeSettings(_ change: @escaping @Sendable (inout DatabaseSettings) -> Void) async throws {
-    let settings = try await DatabaseSettings.change(of: store, change)
-    current.withLock { $0 = (settings, .now) }
+    try await shared.changeSettings(change)
   }
-}
 
-extension Database {
-  // MARK: Queries
+  func compact(listedIn tasks: ActiveTasks) async throws { try await shared.compact(listedIn: tasks) }
+
+  /// A listener for all commits, which tells nothing of documents.
+  func listener() async throws -> ChangeListener {
+    try await Datastore.useFiles { [shared] in try ChangeListener(to: shared.store) }
+  }
+
+  /// The totals of the database, which are the same for every user.
+  ///
+  /// - Parameter sequence: The text of the last sequence.
+  func info(_ sequence: String) async throws -> JSONObject { try await shared.info(sequence) }
+
+  // MARK: Reading
+
+  /// Reads one state of the database.
+  func read<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
+    try await shared.store.readSnapshot(as: rules, body)
+  }
+
+  /// Reads one state of the documents. A query in it would have no indexes.
+  func readDocuments<R: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await shared.store.readDocuments(as: rules, body)
+  }
+
+  /// Reads on the threads of queries.
+  func readForQuery<R: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await shared.store.readForQuery(as: rules, body)
+  }
 
   /// Reads on the threads of queries.
   ///
@@ -55,21 +68,7 @@ extension Database {
   func query<R: Sendable>(
     until deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
-    try await Self.inTime(deadline) { try await store.readForQuery(body) }
-  }
-
-  /// Brings the indexes up to date.
-  ///
-  /// - Throws: `CouchError.slowQuery` if it takes until the deadline, also in the queue. Completed work is kept.
-  func updateIndexes(until deadline: ContinuousClock.Instant) async throws {
-    try await Self.inTime(deadline) { try await store.updateIndexes() }
-  }
-
-  /// The indexes with their sizes and the distribution of their values.
-  ///
-  /// - Throws: `CouchError.slowStatistics` if it takes until the deadline, also in the queue.
-  func measureIndexes(until deadline: ContinuousClock.Instant) async throws -> [IndexInfo] {
-    try await Self.inTime(deadline, else: .slowStatistics) { try await store.measureIndexes() }
+    try await Self.inTime(deadline) { try await readForQuery(body) }
   }
 
   private static func inTime<R: Sendable>(
@@ -83,22 +82,25 @@ extension Database {
     }
   }
 
-  // MARK: Writing
+  /// The results of a query, now and after every commit that changes them, as long as the rules stay as they are.
+  func live(_ query: Query) async throws -> LiveQuery<DocumentRevision> {
+    let visible = try await readDocuments { try $0.visibleClause }
+    var query = query
+    query.visible = visible
+    return shared.store.live(query)
+  }
 
-  /// The number of revisions that are kept of each branch of a document.
-  var revisionsLimit: Int { settings.revisionsLimit ?? 1_000 }
+  // MARK: Writing
 
   /// Runs a write of a document, together with those of other requests.
   ///
-  /// - Parameters:
-  ///   - rules: Those of the user who writes.
-  ///   - body: Returns the id of the new revision.
+  /// - Parameter body: Returns the id of the new revision.
   func save(
-    _ id: String, under rules: some DocumentRules,
-    _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
+    _ id: String, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
   ) async throws -> RevisionID {
     let limit = revisionsLimit
-    let revision = try await writes.write(under: rules) { transaction in
+    let revision = try await write { transaction in
+      try transaction.checkSeen(id)
       let revision = try body(transaction)
       try transaction.stem(id, to: limit, after: [revision])
       return revision
@@ -107,56 +109,105 @@ extension Database {
     return revision
   }
 
+  /// Runs a write, together with those of other requests. What it throws is thrown; what it has changed before is still saved.
+  func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+    try await shared.writes.write(under: rules, body)
+  }
+
   /// Lets the indexes follow design documents that were written, so that the next request finds them.
   func noteWrites(of ids: [String]) async {
     // If that fails now, the datastore tries again in the background.
-    if ids.contains(where: DocumentID.isDesign) { _ = try? await store.indexDefinitions() }
+    if ids.contains(where: DocumentID.isDesign) { _ = try? await shared.store.indexDefinitions() }
   }
 
-  /// The rules for what the server writes itself.
-  var rulesOfServer: EnforcedRules {
-    EnforcedRules(
-      for: UserContext(name: nil, roles: [Identity.adminRole]), security: settings.security ?? [:],
-      cache: rules)
+  /// Takes the content of an attachment that is to be saved.
+  func attachmentSink(
+    name: String, isCompressed: Bool, limit: Int64, contentMD5: String?
+  ) async throws -> AttachmentSink {
+    try await AttachmentSink(
+      shared.store, name: name, isCompressed: isCompressed, limit: limit, contentMD5: contentMD5)
   }
 
-  // MARK: Compaction
-
-  var isCompacting: Bool { compactions.load(ordering: .relaxed) > 0 }
-
-  /// Runs a compaction, reported by `GET /db` while it runs.
-  func compacting<R>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
-  ) async rethrows -> R {
-    compactions.add(1, ordering: .relaxed)
-    defer { compactions.subtract(1, ordering: .relaxed) }
-    return try await body()
+  /// Reads a document that is to be saved with its attachments.
+  func relatedDocumentReader<Bytes>(
+    limits: RelatedDocumentReader<Bytes>.Limits
+  ) -> RelatedDocumentReader<Bytes> {
+    RelatedDocumentReader(into: shared.store, limits: limits)
   }
 
-  /// Compacts the database in short transactions, between which others write.
-  func compact(listedIn tasks: ActiveTasks) async throws {
-    try await tasks.run("database_compaction", on: name) { _ in
-      try await compacting { _ = try await store.compact(keeping: revisionsLimit) }
+  // MARK: Indexes
+
+  func indexDefinitions() async throws -> [IndexDefinition] { try await shared.store.indexDefinitions() }
+
+  /// Brings the indexes up to date.
+  ///
+  /// - Throws: `CouchError.slowQuery` if it takes until the deadline, also in the queue. Completed work is kept.
+  func updateIndexes(until deadline: ContinuousClock.Instant) async throws {
+    try await Self.inTime(deadline) { try await shared.store.updateIndexes() }
+  }
+
+  func updateIndexes(_ progress: @escaping @Sendable (IndexProgress) -> Void) async throws {
+    try await shared.store.updateIndexes(progress: progress)
+  }
+
+  func rebuildIndex(
+    named name: String, _ progress: @escaping @Sendable (IndexProgress) -> Void
+  ) async throws {
+    try await shared.store.rebuildIndexes(named: name, progress: progress)
+  }
+
+  func deleteIndex(named name: String) async throws { try await shared.store.deleteIndex(named: name) }
+
+  /// The indexes with their sizes and the distribution of their values, which tell of all documents.
+  ///
+  /// - Throws: `CouchError`: 403 if rules withhold documents from the user; `slowStatistics` if it takes until the deadline, also in
+  ///   the queue.
+  func measureIndexes(until deadline: ContinuousClock.Instant) async throws -> [IndexInfo] {
+    guard try await !readDocuments({ try $0.withholdsDocuments }) else {
+      throw CouchError.forbidden("Statistics tell of documents that you may not see; an admin can ask for them.")
     }
+    return try await Self.inTime(deadline, else: .slowStatistics) { try await shared.store.measureIndexes() }
+  }
+
+  /// A warning if an index on the time at which documents expire has others, too. For admins.
+  func documentsThatNeverExpire(byIndex name: String) async throws -> String? {
+    try await shared.store.documentsThatNeverExpire(byIndex: name).first?.description
+  }
+
+  // MARK: Rules
+
+  /// Calls a closure for each document that breaks a rule of writing. For admins.
+  func forEachViolation(
+    in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void
+  ) throws {
+    try shared.rulesOfServer.forEachViolation(in: transaction, body)
   }
 
   // MARK: Sequences
 
-  /// The text of a sequence.
-  func text(of sequence: Int64) -> String { "\(sequence)-\(created)" }
-
-  /// The sequence in a text: 0, or one that this database has given; 0 for one of another database.
-  func sequence(_ text: String) throws(CouchError) -> Int64 {
-    // Clients send it as JSON, too.
-    let text =
-      text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
-      ? String(text.dropFirst().dropLast()) : text
-    if text == "0" { return 0 }
-    let parts = text.split(separator: "-", maxSplits: 1)
-    guard parts.count == 2, let sequence = Int64(parts[0]), sequence >= 0 else {
-      throw CouchError.badRequest("Malformed sequence supplied in 'since' parameter.")
+  /// The sequences that the user is given, and the number after which changes that follow `since` begin.
+  ///
+  /// - Parameter since: The text of a sequence, or `now`.
+  /// - Throws: `CouchError`: 400 if the text is malformed, 403 if the rules of reading can't be read.
+  func sequences(since text: String? = nil) async throws -> (start: Int64, sequences: Sequences) {
+    let (last, state) = try await readDocuments { [rules] transaction in
+      do {
+        return (
+          try transaction.lastSequence(),
+          rules.seesEverything ? nil : try rules.readingState(in: transaction)
+        )
+      } catch is QueryError {
+        throw CouchError.unreadableRules
+      }
     }
-    return parts[1] == created ? sequence : 0
+    let number = if let state { try await shared.number(ofRules: state.rules) } else { Int?.none }
+    var sequences = Sequences(shared, rules.user, state, number: number)
+    return (try sequences.start(since: text, last: last), sequences)
+  }
+
+  /// Whether the rules of reading are those for which sequences were made.
+  func isPresent(_ sequences: Sequences, in transaction: ReadTransaction) -> Bool {
+    rules.seesEverything || (try? rules.readingState(in: transaction)) == sequences.state
   }
 }
 
@@ -165,66 +216,10 @@ extension CouchError {
     503, "timeout",
     "The query took longer than the server allows; make it smaller, or create an index that serves it.")
 
-  static let slowStatistics = CouchError(
+  fileprivate static let slowStatistics = CouchError(
     503, "timeout",
     "Measuring the indexes took longer than the server allows; list them without `statistics`.")
-}
 
-/// The settings that the server stores with a database: a local document whose id no client can use.
-struct DatabaseSettings: Sendable {
-  /// The time at which the server first saw the database, in microseconds since 1970.
-  var created: String
-  /// The object that clients set at `_security`; `nil` if none did.
-  var security: JSONObject?
-  /// The number that clients set at `_revs_limit`; `nil` if none did.
-  var revisionsLimit: Int?
-
-  private static let id = DatabaseIdentity.id
-
-  /// Whether the id of a local document is not for clients.
-  static func isReserved(_ id: String) -> Bool { id.utf8.first == 1 }
-
-  /// The settings of a datastore, saved when they are read for the first time.
-  static func of(_ store: Datastore) async throws -> DatabaseSettings {
-    if let known = try await store.readDocuments({ try $0.localDocument(withID: id) }) {
-      return DatabaseSettings(known)
-    }
-    do {
-      return try await change(of: store) { _ in }
-    } catch let error as DatastoreError where error.code == .io {
-      // A store that can only be read has other settings in each run.
-      return DatabaseSettings()
-    }
-  }
-
-  /// Changes the settings in a transaction, as another server may change them, too.
-  static func change(
-    of store: Datastore, _ change: @escaping @Sendable (inout DatabaseSettings) -> Void
-  ) async throws -> DatabaseSettings {
-    try await store.write { transaction in
-      var settings =
-        try transaction.localDocument(withID: id).map { DatabaseSettings($0) } ?? DatabaseSettings()
-      change(&settings)
-      try transaction.setLocalDocument(settings.json, withID: id)
-      return settings
-    }
-  }
-
-  private init() {
-    created = DatabaseIdentity.now()
-  }
-
-  private init(_ json: JSONObject) {
-    self.init()
-    if case .string(let text)? = json[DatabaseIdentity.created] { created = text }
-    if case .object(let object)? = json["security"] { security = object }
-    if let limit = json["revisionsLimit"]?.intValue { revisionsLimit = limit }
-  }
-
-  private var json: JSONObject {
-    var json: JSONObject = [DatabaseIdentity.created: .string(created)]
-    if let security { json["security"] = .object(security) }
-    if let revisionsLimit { json["revisionsLimit"] = .int(Int64(revisionsLimit)) }
-    return json
-  }
+  fileprivate static let unreadableRules = forbidden(
+    "A rule of this database can't be read, so only its admins see documents; they can repair it.")
 }

@@ -17,7 +17,7 @@ package final class Databases: Sendable {
   private let state = Mutex(State())
 
   private struct Entry {
-    var database: Database
+    var database: OpenDatabase
     var lastUse: UInt64 = 0
 
     /// Whether no request has the database.
@@ -65,7 +65,7 @@ package final class Databases: Sendable {
   package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
 
   /// A database if it is open, without counting as a use of it.
-  func openDatabase(named name: String) -> Database? { state.withLock { $0.open[name]?.database } }
+  func openDatabase(named name: String) -> OpenDatabase? { state.withLock { $0.open[name]?.database } }
 
   /// The bytes that the server can still write.
   func freeBytes() async throws -> Int64 {
@@ -87,7 +87,7 @@ package final class Databases: Sendable {
   /// The database with a name, which stays open while the object is in use.
   ///
   /// - Throws: `CouchError.noDatabase`.
-  package func database(named name: String) async throws -> Database {
+  package func database(named name: String) async throws -> OpenDatabase {
     while true {
       guard let known = state.withLock({ use(name, &$0) }) else {
         try await change(of: name) { try await self.open(name) }
@@ -120,7 +120,7 @@ package final class Databases: Sendable {
   }
 
   /// The database with a name, which is created if it does not exist.
-  func databaseOrNew(named name: String) async throws -> Database {
+  func databaseOrNew(named name: String) async throws -> OpenDatabase {
     do {
       try await create(name)
     } catch let error as CouchError where error == .databaseExists {}
@@ -138,7 +138,7 @@ package final class Databases: Sendable {
   }
 
   /// Forgets a database whose datastore was closed, deleted or replaced by others.
-  func forget(_ database: Database) {
+  func forget(_ database: OpenDatabase) {
     state.withLock { state in
       if state.open[database.name]?.database === database { state.open[database.name] = nil }
     }
@@ -198,9 +198,9 @@ package final class Databases: Sendable {
   }
 
   private func keepOpen(_ store: Datastore) async throws {
-    let database: Database
+    let database: OpenDatabase
     do {
-      database = try await Database(store)
+      database = try await OpenDatabase(store)
     } catch {
       // Nothing would close it.
       if limit != nil { try? await manager.closeDatastore(named: store.name) }
@@ -215,7 +215,7 @@ package final class Databases: Sendable {
   }
 
   /// The database of an open datastore. If more are open than the limit allows, others are closed.
-  private func use(_ name: String, _ state: inout State) -> Database? {
+  private func use(_ name: String, _ state: inout State) -> OpenDatabase? {
     guard let database = state.open[name]?.database else { return nil }
     state.uses += 1
     state.open[name]?.lastUse = state.uses

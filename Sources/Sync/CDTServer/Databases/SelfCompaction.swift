@@ -38,14 +38,14 @@ struct SelfCompaction: Sendable {
     }
   }
 
-  private func look(at database: Database, since last: Look?) async throws -> Look? {
+  private func look(at database: OpenDatabase, since last: Look?) async throws -> Look? {
     guard !database.store.access.isReadOnly else { return last }
     let sequence = try await database.store.read { try $0.lastSequence() }
     if let last, last.created == database.created, sequence < last.sequence + max(100, last.sequence / 10) {
       return last
     }
-    let usage = try await database.query(until: .now + state.configuration.limits.queryTime) {
-      try $0.usage()
+    let usage = try await Datastore.withDeadline(.now + state.configuration.limits.queryTime) {
+      try await database.store.readForQuery { try $0.usage() }
     }
     if usage.size >= Self.minimumSize, usage.useless > usage.size / 2 {
       try await database.compact(listedIn: state.tasks)

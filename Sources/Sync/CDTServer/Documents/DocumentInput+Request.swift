@@ -60,7 +60,7 @@ struct FormUpload: Sendable {
   private static let maximumParts = 1_000
 
   init(_ context: RequestContext) async throws {
-    let store = try context.store
+    let database = try context.database
     let type = context.request.headers[.contentType] ?? ""
     guard type.lowercased().hasPrefix("multipart/form-data") else {
       throw CouchError(415, "bad_content_type", "Content-Type must be multipart/form-data")
@@ -79,8 +79,8 @@ struct FormUpload: Sendable {
           case "_attachments"?:
             let name = disposition?["filename"] ?? ""
             try IncomingAttachment.checkName(name)
-            let sink = try await AttachmentSink(
-              store, name: name, isCompressed: false, limit: context.limits.attachmentLength, contentMD5: nil
+            let sink = try await database.attachmentSink(
+              name: name, isCompressed: false, limit: context.limits.attachmentLength, contentMD5: nil
             )
             file = (name, head["Content-Type"] ?? "application/octet-stream", sink)
           case let name?: field = (name, [])
@@ -135,8 +135,7 @@ extension RequestContext {
     let maximumParts = 10_000
     let boundary = try MultipartBoundary(contentType: contentType)
     var reader = MultipartReader<ByteBufferView>(boundary: boundary, maximumParts: maximumParts)
-    var document = RelatedDocumentReader<ByteBufferView>(
-      into: try store,
+    var document: RelatedDocumentReader<ByteBufferView> = try database.relatedDocumentReader(
       limits: .init(
         json: limits.requestLength, attachment: limits.attachmentLength, attachments: maximumParts - 1))
     for try await buffer in request.body {

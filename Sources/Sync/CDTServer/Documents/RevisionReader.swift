@@ -68,7 +68,7 @@ struct RevisionReader: Sendable {
   }
 
   private mutating func fill() async throws {
-    self = try await database.store.readDocuments { [self] transaction in
+    self = try await database.readDocuments { [self] transaction in
       var (length, reader) = (0, self)
       transaction.lastTree = tree
       while reader.rows.count < Self.page, length < ReplyStream.pageLength,
@@ -115,6 +115,9 @@ struct RevisionReader: Sendable {
     of document: Document, _ revision: RevisionID?, _ transaction: ReadTransaction
   ) throws -> DocumentPart {
     guard let revision, let found = try transaction.documentIfStored(document.id, revision) else {
+      if let revision, try transaction.leftRevision(of: document.id) == revision {
+        return .removed(document.id, revision)
+      }
       return missing(document.id, revision)
     }
     var options = options
@@ -150,6 +153,16 @@ struct DocumentPart: Sendable {
     text = try writing.text(of: revision, content: form)
     attachments = form == .follows ? try writing.followingAttachments(of: revision) : []
     isError = false
+  }
+
+  /// A revision that has left what the user sees, as Sync Gateway writes it.
+  static func removed(_ id: String, _ revision: RevisionID) -> DocumentPart {
+    DocumentPart(
+      text: ["_id": .string(id), "_rev": .string(revision.description), "_removed": true])
+  }
+
+  private init(text json: JSONObject) {
+    (text, attachments, isError) = (json.utf8Text, [], false)
   }
 
   /// The part, or an error in its place if an attachment is missing or damaged: in the middle of the reply, that would end

@@ -24,12 +24,12 @@ extension Reply {
     of requests: [AllDocsRequest], in database: Database, isArray: Bool = false
   ) async throws -> Response {
     // An error must be found before the reply begins.
-    _ = try await database.store.read { try $0.lastSequence() }
+    let (last, sequences) = try await database.sequences(since: "now")
     return stream { out in
       if isArray { try await out.write(#"{"results":["#) }
       for (position, request) in requests.enumerated() {
         if position > 0 { try await out.write(",\n") }
-        try await request.write(database, to: &out)
+        try await request.write(database, sequence: sequences.text(of: last), to: &out)
       }
       if isArray { try await out.write("]}\n") }
     }
@@ -139,17 +139,18 @@ struct AllDocsRequest: Sendable {
 
   // MARK: Writing
 
-  fileprivate func write(_ database: Database, to out: inout ReplyStream) async throws {
+  fileprivate func write(
+    _ database: Database, sequence: String, to out: inout ReplyStream
+  ) async throws {
     let (all, before) = (wholeRange, rangeBefore)
-    let (total, offset, last) = try await database.store.read { transaction in
+    let (total, offset) = try await database.read { transaction in
       (
-        try transaction.documentCount(in: all), try before.map { try transaction.documentCount(in: $0) } ?? 0,
-        try transaction.lastSequence()
+        try transaction.documentCount(in: all), try before.map { try transaction.documentCount(in: $0) } ?? 0
       )
     }
     let (start, overflow) = offset.addingReportingOverflow(options.skip)
     let skipped = overflow ? total : min(total, start)
-    let sequence = options.includesSequence ? #""update_seq":"\#(database.text(of: last))","# : ""
+    let sequence = options.includesSequence ? #""update_seq":"\#(sequence)","# : ""
     try await out.write(
       Array(
         #"{"total_rows":\#(total),"offset":\#(options.keys == nil ? "\(skipped)" : "null"),\#(sequence)"rows":["#
@@ -159,7 +160,7 @@ struct AllDocsRequest: Sendable {
       var rest = keys[...]
       while !rest.isEmpty {
         let some = rest.prefix(Self.pageCount)
-        let page = try await database.store.read { try rows(for: some, in: $0) }
+        let page = try await database.read { try rows(for: some, in: $0) }
         try await write(page, &isFirst, to: &out)
         rest = rest.dropFirst(page.count)
       }
@@ -180,7 +181,7 @@ struct AllDocsRequest: Sendable {
     var skip = options.skip
     while left > 0 {
       let (current, offset, count) = (range, skip, min(left, Self.pageCount))
-      let page = try await database.store.read {
+      let page = try await database.read {
         try rows(in: current, offset: offset, limit: count, $0)
       }
       try await write(page, &isFirst, to: &out)

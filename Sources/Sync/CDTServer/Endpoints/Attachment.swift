@@ -13,7 +13,7 @@ extension RequestContext {
 
   func attachment() async throws -> Response {
     let (id, name, wanted) = (documentID, attachmentName, try parameters.revision("rev"))
-    let found = try await store.readDocuments { try $0.revision(of: id, wanted).attachments[name] }
+    let found = try await database.readDocuments { try $0.revision(of: id, wanted).attachments[name] }
     guard let attachment = found, let length = attachment.length else { throw CouchError.noAttachment }
     var headers: HTTPFields = [
       .eTag: "\"\(attachment.couchDigest ?? "")\"", .cacheControl: "must-revalidate", .acceptRanges: "bytes",
@@ -64,8 +64,8 @@ extension RequestContext {
     try IncomingAttachment.checkName(name)
     let type = request.headers[.contentType] ?? "application/octet-stream"
     let isCompressed = try isCompressed
-    var sink = try await AttachmentSink(
-      store, name: name, isCompressed: isCompressed, limit: limits.attachmentLength,
+    var sink = try await database.attachmentSink(
+      name: name, isCompressed: isCompressed, limit: limits.attachmentLength,
       contentMD5: request.headers[.contentMD5])
     for try await buffer in request.body { try await sink.write(buffer.readableBytesView) }
     let attachment = try await sink.finish(name: name, type: type)
@@ -85,7 +85,7 @@ extension RequestContext {
     -> Response
   {
     let (id, named, isPut) = (documentID, try namedRevision(or: nil), method == .put)
-    let revision = try await database.save(id, under: rules()) { transaction in
+    let revision = try await database.save(id) { transaction in
       if let named { return try transaction.change(id, named, change) }
       let existing = try transaction.entry(ofDocument: id)
       guard isPut else { throw existing == nil ? CouchError.missing : CouchError.conflict }

@@ -16,20 +16,19 @@ extension RequestContext {
     let database = try database
     let wanted = try ChangesRequest(
       parameters, lastEventID: request.headers[.lastEventID], body: body)
-    let start = try await Self.start(wanted, database)
+    let (start, sequences) = try await database.sequences(since: wanted.since)
     var feed = ChangesFeed(
-      request: wanted, database: database, client: client, shutdown: server.shutdown,
+      request: wanted, database: database, sequences: sequences, client: client, shutdown: server.shutdown,
       queryTime: limits.queryTime)
     if let leftFilter = wanted.leftFilter {
-      feed.leftFilterAfter = try max(start, database.sequence(leftFilter))
+      feed.leftFilterAfter = try await max(start, database.sequences(since: leftFilter).start)
     }
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if wanted.isDescending, !wanted.feed.isLive {
       return Reply.stream(headers: headers) { [feed] out in try await feed.writeDescending(to: &out) }
     }
     // Before the reply begins, so that a failure can be answered.
-    let listener =
-      wanted.feed.isLive ? try await Datastore.useFiles { try ChangeListener(to: database.store) } : nil
+    let listener = wanted.feed.isLive ? try await database.listener() : nil
     let type = wanted.feed == .eventsource ? "text/event-stream" : Reply.json
     return Reply.stream(type: type, headers: headers) { [metrics = server.metrics, feed] out in
       var feed = feed
@@ -37,15 +36,6 @@ extension RequestContext {
       defer { if listener != nil { metrics.endFeed() } }
       try await feed.write(since: start, listener: listener, to: &out)
     }
-  }
-
-  private static func start(_ request: ChangesRequest, _ database: Database) async throws -> Int64 {
-    let last = try await database.store.read { try $0.lastSequence() }
-    guard let since = request.since else { return 0 }
-    if since == "now" || since == "\"now\"" { return last }
-    let sequence = try database.sequence(since)
-    // A sequence from before a backup was restored.
-    return sequence > last ? 0 : sequence
   }
 }
 
@@ -152,6 +142,9 @@ enum ChangesFilter: Sendable {
   var projection: Projection {
     if case .selector(_, let projection) = self { projection } else { .everything }
   }
+
+  /// Whether a body decides.
+  var isOfBodies: Bool { if case .selector = self { true } else { false } }
 
   /// Whether a revision passes.
   func accepts(_ id: String, _ revision: () throws -> DocumentRevision?) throws -> Bool {

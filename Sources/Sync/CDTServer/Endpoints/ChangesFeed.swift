@@ -7,6 +7,7 @@ import CouchDB
 struct ChangesFeed: Sendable {
   var request: ChangesRequest
   let database: Database
+  var sequences: Sequences
   let client: ClientConnection
   let shutdown: OneTimeEvent
   /// The time in which a filter must accept a change. The time in which the feed waits for changes does not count.
@@ -14,6 +15,9 @@ struct ChangesFeed: Sendable {
 
   /// The sequence after which documents are listed that have left the selector; `nil` if none are.
   var leftFilterAfter: Int64?
+
+  /// What the user saw at earlier times, to list what has left; empty to list none of it.
+  var earlier: [any DocumentVisibility] = []
 
   private var waiting: FeedWaiting {
     FeedWaiting(
@@ -37,6 +41,10 @@ struct ChangesFeed: Sendable {
     var last: Int64
     /// Whether there may be more.
     var isFull = false
+    /// Whether it has all changes that there are.
+    var isLast = false
+    /// Whether the rules of reading have changed, so that the client must ask again.
+    var isOver = false
     /// The number of changes after `last`, if it is known.
     var pending: Int?
 
@@ -61,6 +69,8 @@ struct ChangesFeed: Sendable {
     since start: Int64, listener: ChangeListener?, to out: inout ReplyStream
   ) async throws {
     try await writeHead(to: &out)
+    // Who begins has nothing that could have left.
+    earlier = start > 0 || sequences.hasChanged ? sequences.visibilities : []
     var selected = try await selectedChanges(since: start)
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
@@ -81,6 +91,8 @@ struct ChangesFeed: Sendable {
         try await write(row, isFirst: count == 0, to: &out)
         count += 1
       }
+      if page.isOver { break }
+      if page.isLast { sequences.noteEnd() }
       if !page.rows.isEmpty { end = .now + queryTime }
       // Rows of a full page may still wait in memory.
       if !page.rows.isEmpty, !page.isFull { quietSince = .now }
@@ -144,15 +156,15 @@ struct ChangesFeed: Sendable {
       try await out.write(row.text)
     case .continuous: try await out.write(row.text + [UInt8(ascii: "\n")])
     case .eventsource:
-      let id = "\nid: \"\(database.text(of: row.sequence))\"\n\n"
+      let id = "\nid: \"\(sequences.text(of: row.sequence))\"\n\n"
       try await out.write(Array("data: ".utf8) + row.text + Array(id.utf8))
     }
   }
 
   private func writeEnd(_ last: Int64, pending known: Int?, to out: inout ReplyStream) async throws {
     let pending =
-      if let known { known } else { try await database.store.read { try $0.changeCount(since: last) } }
-    let end = #""last_seq":"\#(database.text(of: last))","pending":\#(pending)}"#
+      if let known { known } else { try await pendingCount(after: last) }
+    let end = #""last_seq":"\#(sequences.text(of: last))","pending":\#(pending)}"#
     switch request.feed {
     case .normal, .longpoll: try await out.write(Array("\n],\n\(end)\n".utf8))
     case .continuous: try await out.write(Array("{\(end)\n".utf8))
@@ -160,21 +172,34 @@ struct ChangesFeed: Sendable {
     }
   }
 
+  /// The number of changes after a sequence; for a user who does not see all documents, at most of those in a distance that can be looked
+  /// at without an index.
+  private func pendingCount(after last: Int64) async throws -> Int {
+    try await database.read { transaction in
+      let end = try transaction.withholdsDocuments ? last.addingReportingOverflow(10_000) : (.max, false)
+      return try transaction.changeCount(since: last, upTo: end.overflow ? .max : end.partialValue)
+    }
+  }
+
   // MARK: Reading
 
   /// Reads a page on the threads of queries if a selector decides, which may take long.
   private func read(_ body: @escaping @Sendable (ReadTransaction) throws -> Page) async throws -> Page {
-    guard case .selector = request.filter else { return try await database.store.read(body) }
-    return try await database.store.readForQuery(body)
+    guard case .selector = request.filter else {
+      return try await sequences.isRestricted ? database.readForQuery(body) : database.read(body)
+    }
+    return try await database.readForQuery(body)
   }
 
-  /// The changes that an index finds for a selector, up to those among which documents are listed that have left it.
+  /// The changes that an index finds for a selector, or for the rules of reading, up to those among which documents are listed that have
+  /// left it.
   private func selectedChanges(since start: Int64) async throws -> SelectedChanges? {
-    guard case .selector(let selector, _) = request.filter, leftFilterAfter.map({ start < $0 }) ?? true else {
-      return nil
-    }
+    let selector: SelectorFilter? = if case .selector(let filter, _) = request.filter { filter } else { nil }
+    guard selector != nil || sequences.isRestricted, earlier.isEmpty,
+      leftFilterAfter.map({ start < $0 }) ?? true
+    else { return nil }
     let limit = request.limit
-    let found = try await database.store.readForQuery { transaction in
+    let found = try await database.readForQuery { transaction in
       try SelectedChanges(of: selector, since: start, limit: limit, in: transaction)
     }
     return leftFilterAfter.map { found?.upTo($0) } ?? found
@@ -190,20 +215,26 @@ struct ChangesFeed: Sendable {
       var page = Page(last: start)
       // A limit of 0 looks at nothing.
       guard limit > 0 else { return page }
+      guard database.isPresent(sequences, in: transaction) else {
+        (page.isOver, page.pending) = (true, 0)
+        return page
+      }
       let (changes, isFull, last) = try self.changes(after: start, selected, transaction)
       let end = ContinuousClock.now + Self.pageTime
-      for change in changes {
+      for seen in changes {
         try transaction.stop?.check()
         guard page.rows.count < limit else { return page }
         guard page.length < ReplyStream.pageLength, page.last == start || .now < end else {
           page.isFull = true
           return page
         }
-        page.last = change.sequence
-        if let row = try row(for: change, transaction) { page.append(row) }
+        page.last = seen.change.sequence
+        let row = try seen.hasLeft ? leftRow(for: seen.change) : row(for: seen.change, transaction)
+        if let row { page.append(row) }
       }
       page.last = last ?? page.last
       page.isFull = isFull
+      page.isLast = !isFull && !isDescending
       page.pending = page.isFull ? nil : 0
       return page
     }
@@ -212,16 +243,40 @@ struct ChangesFeed: Sendable {
   /// Some changes, whether others follow, and the sequence after which these begin if it is not that of the last change.
   private func changes(
     after start: Int64, _ selected: SelectedChanges?, _ transaction: ReadTransaction
-  ) throws -> (documents: [Change], isFull: Bool, last: Int64?) {
+  ) throws -> (documents: [SeenChange], isFull: Bool, last: Int64?) {
     if let selected, start < selected.last {
       let part = try selected.changes(after: start, limit: Self.page, in: transaction)
-      return (part.documents, true, part.last)
+      return (part.documents.map { SeenChange($0) }, true, part.last)
     }
-    let changes =
-      isDescending
-      ? try transaction.changes(before: start, limit: Self.page)
-      : try transaction.changes(since: start, limit: Self.page).documents
-    return (changes, changes.count == Self.page, nil)
+    if isDescending {
+      let changes = try transaction.changes(before: start, limit: Self.page)
+      return (changes.map { SeenChange($0) }, changes.count == Self.page, nil)
+    }
+    let found = try transaction.changesSeen(since: start, limit: Self.page, comparedWith: earlier)
+    return (found.changes, found.last != nil, found.last)
+  }
+
+  /// The row of a document that has left what the user sees. A filter of ids decides on it; the others would need a body.
+  private func leftRow(for change: Change) -> Row? {
+    guard request.filter.isOfBodies || (try? request.filter.accepts(change.id) { nil }) == true else {
+      return nil
+    }
+    var text = head(of: change, [change.revisionID])
+    text += #","removed":true"#.utf8
+    if request.includesDocuments {
+      text += Array(#","doc":"#.utf8) + DocumentPart.removed(change.id, change.revisionID).text
+    }
+    text.append(UInt8(ascii: "}"))
+    return Row(sequence: change.sequence, text: text)
+  }
+
+  private func head(of change: Change, _ leaves: [RevisionID]) -> [UInt8] {
+    var text: [UInt8] = Array(#"{"seq":"\#(sequences.text(of: change.sequence))","id":"#.utf8)
+    JSONString.write(change.id, to: &text)
+    text += #","changes":["#.utf8
+    text += leaves.map { #"{"rev":"\#($0)"}"# }.joined(separator: ",").utf8
+    text.append(UInt8(ascii: "]"))
+    return text
   }
 
   private func row(for change: Change, _ transaction: ReadTransaction) throws -> Row? {
@@ -240,11 +295,7 @@ struct ChangesFeed: Sendable {
     let leftFilter = try leaves.isEmpty ? self.leftFilter(change, transaction) : []
     if !leftFilter.isEmpty { leaves = listed }
     guard !leaves.isEmpty else { return nil }
-    var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
-    JSONString.write(change.id, to: &text)
-    text += #","changes":["#.utf8
-    text += leaves.map { #"{"rev":"\#($0)"}"# }.joined(separator: ",").utf8
-    text.append(UInt8(ascii: "]"))
+    var text = head(of: change, leaves)
     if change.isDeleted { text += #","deleted":true"#.utf8 }
     if !leftFilter.isEmpty {
       text += #","left_filter":\#(JSONValue.array(leftFilter.map { .string($0.description) }).text)"#.utf8

@@ -28,23 +28,9 @@ extension RequestContext {
     return Reply.json(Reply.ok)
   }
 
-  static func info(_ database: Database) async throws -> JSONObject {
-    let size = try await database.store.sizeOnDisk()
-    let (count, all, sequence, free) = try await database.store.read { transaction in
-      (
-        try transaction.documentCount(), try transaction.allDocumentCount(), try transaction.lastSequence(),
-        try transaction.freeBytes()
-      )
-    }
-    let used = max(0, size - free)
-    return [
-      "db_name": .string(database.name), "update_seq": .string(database.text(of: sequence)), "purge_seq": "0",
-      "instance_start_time": .string(database.created),
-      "doc_count": .int(Int64(count)), "doc_del_count": .int(Int64(all - count)),
-      "sizes": ["file": .int(size), "external": .int(used), "active": .int(used)],
-      "props": [:], "cluster": ["q": 1, "n": 1, "w": 1, "r": 1], "disk_format_version": 8,
-      "compact_running": .bool(database.isCompacting),
-    ]
+  func info() async throws -> Response {
+    let sequences = try await database.sequences(since: "now")
+    return Reply.json(try await database.info(sequences.sequences.text(of: sequences.start)))
   }
 
   // MARK: Content
@@ -65,10 +51,10 @@ extension RequestContext {
     try security().checkAdmin(identity)
     let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit") ?? 100)
     let end = ContinuousClock.now + limits.queryTime
-    let rules = try database.rulesOfServer
+    let database = try database
     let (total, rows) = try await database.query(until: end) { transaction in
       var (total, rows): (Int, [JSONValue]) = (0, [])
-      try rules.forEachViolation(in: transaction) { violation in
+      try database.forEachViolation(in: transaction) { violation in
         if total >= skip, rows.count < limit {
           rows.append([
             "id": .string(violation.documentID), "reason": .string(violation.reason),

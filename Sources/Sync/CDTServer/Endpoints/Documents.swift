@@ -18,7 +18,10 @@ extension RequestContext {
     let (id, wanted) = (documentID, try parameters.revision("rev"))
     let isMultipart = options.attachments && accepts("multipart/related")
     let form: AttachmentContentForm = isMultipart ? .follows : .inline
-    let (revision, part, tellsMore) = try await store.readDocuments { transaction in
+    let (revision, part, tellsMore) = try await database.readDocuments { transaction in
+      if let wanted, try transaction.leftRevision(of: id) == wanted {
+        return (wanted, DocumentPart.removed(id, wanted), false)
+      }
       let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
       let writing = DocumentText(transaction, options)
       return (
@@ -102,7 +105,7 @@ extension RequestContext {
   func postForm() async throws -> Response {
     let (id, form) = (documentID, try await FormUpload(self))
     try form.document?.check(limits, id: id)
-    let revision = try await database.save(id, under: rules()) { transaction in
+    let revision = try await database.save(id) { transaction in
       if let document = form.document {
         return try DocumentSaving(transaction).edit(document, id: id, adding: form.files)
       }
@@ -127,7 +130,7 @@ extension RequestContext {
     let warning = try DesignDocument.warning(
       of: id, input.body, isStrict: server.configuration.isStrictAboutDesign, isReplicated: isReplicated)
     let final = input
-    let revision = try await database.save(id, under: rules()) { transaction in
+    let revision = try await database.save(id) { transaction in
       let saving = DocumentSaving(transaction)
       return isReplicated
         ? try saving.insert(final, id: id, uploads: uploads)
@@ -175,7 +178,7 @@ extension RequestContext {
 
   func deleteDocument() async throws -> Response {
     let (id, named) = (documentID, try namedRevision(or: nil))
-    let revision = try await database.save(id, under: rules()) { transaction in
+    let revision = try await database.save(id) { transaction in
       guard let entry = try transaction.entry(ofDocument: id) else { throw CouchError.missing }
       guard let named else { throw entry.isDeleted ? CouchError.deleted : CouchError.conflict }
       return try transaction.updateDocument(
@@ -205,15 +208,15 @@ extension RequestContext {
     let (target, named) = try destination()
     let (id, wanted) = (documentID, try parameters.revision("rev"))
     if let local = target.afterBytePrefix(LocalDocumentInput.prefix) {
-      let body = try await store.readDocuments { try $0.revision(of: id, wanted).body }
+      let body = try await database.readDocuments { try $0.revision(of: id, wanted).body }
       return try await saveCopy(body, asLocal: String(local))
     }
     let isStrict = server.configuration.isStrictAboutDesign
-    let warning = try await store.readDocuments { transaction in
+    let warning = try await database.readDocuments { transaction in
       let source = try transaction.revision(of: id, wanted)
       return try DesignDocument.warning(of: target, BodyText(stored: source.bodyText), isStrict: isStrict)
     }
-    let revision = try await database.save(target, under: rules()) { transaction in
+    let revision = try await database.save(target) { transaction in
       let source = try transaction.revision(of: id, wanted)
       let (body, attachments) = (BodyText(stored: source.bodyText), source.attachments)
       // It may have changed since.

@@ -63,7 +63,7 @@ extension RequestContext {
     let database = try database
     var query = try wanted.liveQuery()
     query.timeLimit = limits.queryTime
-    let live = database.store.live(query)
+    let live = try await database.live(query)
     var results = (wanted.showsRevisions ? live : live.withoutRevisions).makeAsyncIterator()
     // Before the reply begins, so that a failure can be answered.
     guard let first = try await results.take() else { throw noDatabase }

@@ -15,7 +15,7 @@ extension RequestContext {
     let known =
       try await parameters.flag("statistics")
       ? database.measureIndexes(until: .now + limits.queryTime).map(IndexJSON.measured)
-      : store.indexDefinitions().map(IndexJSON.of)
+      : database.indexDefinitions().map(IndexJSON.of)
     let all = [IndexJSON.allDocuments] + known
     return Reply.json([
       "total_rows": .int(Int64(all.count)),
@@ -26,8 +26,8 @@ extension RequestContext {
   // MARK: Creating
 
   func createIndex() async throws -> Response {
-    let (wanted, store) = (try IndexRequest(try await jsonObject()), try store)
-    let known = try await store.indexDefinitions()
+    let (wanted, database) = (try IndexRequest(try await jsonObject()), try database)
+    let known = try await database.indexDefinitions()
     if let same = known.first(where: wanted.isMade) { return Self.createdIndex(same, "exists") }
     try await changeDesign(wanted.document) { document in
       var body = document ?? [:]
@@ -39,10 +39,10 @@ extension RequestContext {
       return body
     }
     try await server.tasks.run("indexer", on: database.name) { report in
-      try await store.updateIndexes { report($0.done, $0.total) }
+      try await database.updateIndexes { report($0.done, $0.total) }
     }
-    let mistakes = try await store.documentsThatNeverExpire(byIndex: wanted.definition.name)
-    return Self.createdIndex(wanted.definition, "created", warning: mistakes.first?.description)
+    let mistakes = try await database.documentsThatNeverExpire(byIndex: wanted.definition.name)
+    return Self.createdIndex(wanted.definition, "created", warning: mistakes)
   }
 
   private static func createdIndex(
@@ -62,7 +62,7 @@ extension RequestContext {
   private func changeDesign(
     _ id: String, _ change: @escaping @Sendable (JSONObject?) throws -> JSONObject?
   ) async throws {
-    _ = try await database.save(id, under: rules()) { transaction in
+    _ = try await database.save(id) { transaction in
       let known = try transaction.documents(withIDs: [id]).first { !$0.isDeleted }
       guard let body = try change(known?.body) else {
         guard let known else { throw CouchError.missing }
@@ -103,7 +103,7 @@ extension RequestContext {
     }
     let document = body["ddoc"]?.stringValue.map(IndexRequest.documentID)
     guard
-      let index = try await store.indexDefinitions().first(where: {
+      let index = try await database.indexDefinitions().first(where: {
         $0.ownName.hasSameBytes(as: name) && $0.designDocument == document
       })
     else { throw CouchError.noIndex }
@@ -114,7 +114,7 @@ extension RequestContext {
   func deleteNamedIndex() async throws -> Response {
     let index = try await namedIndex()
     guard let document = index.designDocument else {
-      try await store.deleteIndex(named: index.name)
+      try await database.deleteIndex(named: index.name)
       return Reply.json(Reply.ok)
     }
     return try await deleteIndex(index.ownName, index.type, of: document)
@@ -122,9 +122,9 @@ extension RequestContext {
 
   /// Builds an index again from the documents, and answers at the end.
   func rebuildIndex() async throws -> Response {
-    let (index, store) = (try await namedIndex(), try store)
+    let (index, database) = (try await namedIndex(), try database)
     try await server.tasks.run("indexer", on: database.name) { report in
-      try await store.rebuildIndexes(named: index.name) { report($0.done, $0.total) }
+      try await database.rebuildIndex(named: index.name) { report($0.done, $0.total) }
     }
     return Reply.json(Reply.ok)
   }

@@ -13,7 +13,7 @@ extension RequestContext {
   func localDocument() async throws -> Response {
     let id = localID
     try LocalDocumentInput.checkID(id)
-    guard let document = try await store.readDocuments({ try $0.localDocumentEntry(withID: id) }) else {
+    guard let document = try await database.readDocuments({ try $0.localDocumentEntry(withID: id) }) else {
       throw CouchError.missing
     }
     return Reply.text(Self.localDocumentText(id, document))
@@ -27,7 +27,7 @@ extension RequestContext {
   func deleteLocalDocument() async throws -> Response {
     let id = localID
     try LocalDocumentInput.checkID(id)
-    let isThere = try await database.writes.write(under: rules()) { transaction in
+    let isThere = try await database.write { transaction in
       guard try transaction.localDocument(withID: id) != nil else { return false }
       try transaction.setLocalDocument(nil, withID: id)
       return true
@@ -41,7 +41,7 @@ extension RequestContext {
     let input = try bytes.withUnsafeReadableBytes { bytes throws(CouchError) in
       try LocalDocumentInput(id: id, bytes, limits)
     }
-    try await database.writes.write(under: rules()) { try input.save(in: $0) }
+    try await database.write { try input.save(in: $0) }
     return Reply.json(
       input.reply, input.isDeletion ? .ok : .created,
       headers: [.location: url(try database.name, LocalDocumentInput.prefix + id)])
@@ -51,7 +51,7 @@ extension RequestContext {
   func copyLocalDocument() async throws -> Response {
     let (target, named) = try destination()
     let id = localID
-    guard let source = try await store.readDocuments({ try $0.localDocumentEntry(withID: id) }) else {
+    guard let source = try await database.readDocuments({ try $0.localDocumentEntry(withID: id) }) else {
       throw CouchError.missing
     }
     if let local = target.afterBytePrefix(LocalDocumentInput.prefix) {
@@ -101,13 +101,13 @@ extension RequestContext {
   /// Answers `_local_docs`.
   func localDocuments() async throws -> Response {
     let options = try await listOptions()
-    return Reply.text(try await store.read { try Self.list(options, $0) })
+    return Reply.text(try await database.read { try Self.list(options, $0) })
   }
 
   /// Answers `{"queries": [{…}, …]}`: several lists in one.
   func localDocumentsQueries() async throws -> Response {
     let queries = try await listQueries()
-    let lists = try await store.read { transaction in try queries.map { try Self.list($0, transaction) } }
+    let lists = try await database.read { transaction in try queries.map { try Self.list($0, transaction) } }
     return Reply.text(
       Array(#"{"results":["#.utf8) + lists.joined(separator: Array(",\n".utf8)) + Array("]}".utf8))
   }

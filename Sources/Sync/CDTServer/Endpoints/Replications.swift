@@ -23,10 +23,8 @@ import Hummingbird
 
   extension RequestContext {
     /// Has the documents of `_replicator` followed, if that is the database of the request.
-    func followReplicator() {
-      if let openDatabase, Databases.isReplicator(openDatabase.name) {
-        server.replications.follow(openDatabase)
-      }
+    func followReplicator(_ database: OpenDatabase) {
+      if Databases.isReplicator(database.name) { server.replications.follow(database) }
     }
 
     var replicationTasks: [JSONValue] { server.replications.all.map { .object($0.activeTask) } }
@@ -169,7 +167,7 @@ import Hummingbird
   }
 
   extension RequestContext {
-    func followReplicator() {}
+    func followReplicator(_ database: OpenDatabase) {}
 
     var replicationTasks: [JSONValue] { [] }
   }

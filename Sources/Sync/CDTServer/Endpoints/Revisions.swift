@@ -126,7 +126,7 @@ extension RequestContext {
     var found: [RevisionDifference] = []
     for start in stride(from: 0, to: requested.count, by: 500) {
       let page = Array(requested[start..<min(requested.count, start + 500)])
-      found += try await store.read { transaction in
+      found += try await database.read { transaction in
         try page.compactMap { try transaction.revisionDifference(of: $0.id, among: $0.revisions) }
       }
     }

@@ -50,7 +50,7 @@ extension RequestContext {
     var rows: [JSONValue] = []
     for name in names {
       do {
-        let info = try await Self.info(databases.database(named: name))
+        let info = try await databases.database(named: name).info()
         rows.append(["key": .string(name), "info": .object(info)])
       } catch let error as CouchError where error == .noDatabase {
         rows.append(["key": .string(name), "error": "not_found"])

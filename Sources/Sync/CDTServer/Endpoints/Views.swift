@@ -20,6 +20,7 @@ extension RequestContext {
 
   private func viewReplies(to all: [ListOptions]) async throws -> ReplySpool {
     let database = try database
+    let (last, sequences) = try await database.sequences(since: "now")
     let (document, name) = (names["ddoc"] ?? "", names["view"] ?? "")
     let end = ContinuousClock.now + limits.queryTime
     // As at CouchDB, a view is brought up to date for its readers. Writes of this process keep it so.
@@ -35,7 +36,7 @@ extension RequestContext {
           for (number, options) in all.enumerated() {
             if number > 0 { try spool.append(",\n".utf8) }
             let reply = try ViewReply(options, view, reader)
-            try reply.write(transaction, database, to: &spool)
+            try reply.write(transaction, sequence: sequences.text(of: last), to: &spool)
           }
           return spool
         }
@@ -118,7 +119,7 @@ private struct ViewReply {
     ]
   }
 
-  func write(_ transaction: ReadTransaction, _ database: Database, to spool: inout ReplySpool) throws {
+  func write(_ transaction: ReadTransaction, sequence: String, to spool: inout ReplySpool) throws {
     var head: JSONObject = [:]
     if !groups {
       let counts = try reader.counts(before: ranges.first ?? ViewQuery())
@@ -128,7 +129,7 @@ private struct ViewReply {
         options.keys == nil ? .int(Int64(overflows ? counts.all : min(counts.all, offset))) : .null
     }
     if options.includesSequence {
-      head["update_seq"] = .string(database.text(of: try transaction.lastSequence()))
+      head["update_seq"] = .string(sequence)
     }
     let beginning = head.text.dropLast()
     try spool.append((beginning + (head.isEmpty ? "" : ",") + #""rows":["#).utf8)

@@ -101,8 +101,8 @@ final class ServerMetrics: Sendable {
     for name in names {
       // One that is closed or busy is left out.
       guard let database = databases.openDatabase(named: name) else { continue }
-      let found = try? await database.query(until: deadline) { transaction in
-        (try database.store.logBytes(), try transaction.indexLag())
+      let found = try? await Datastore.withDeadline(deadline) {
+        try await database.store.readForQuery { (try database.store.logBytes(), try $0.indexLag()) }
       }
       bytes += found?.0 ?? 0
       lag = max(lag, found?.1 ?? 0)

@@ -39,7 +39,7 @@
 
     struct State {
       var jobs: [String: Job] = [:]
-      var follower: (database: Database, task: Task<Void, Never>)?
+      var follower: (database: OpenDatabase, task: Task<Void, Never>)?
       var isEnding = false
     }
 

@@ -143,11 +143,11 @@
     ///
     /// - Throws: `CouchError` 404 if one of them does not exist, and what `body` throws.
     func withReplication<R>(
-      _ databases: Databases, _ body: (Replication, Database) async throws -> R
+      _ databases: Databases, _ body: (Replication, OpenDatabase) async throws -> R
     ) async throws -> R {
-      var (replication, database): (Replication, Database)
+      var (replication, database): (Replication, OpenDatabase)
       // Otherwise it could be closed.
-      var other: Database?
+      var other: OpenDatabase?
       defer { withExtendedLifetime(other) {} }
       switch (source, target) {
       case (.database(let name), .remote(let remote)):
@@ -178,7 +178,7 @@
   }
 
   extension Databases {
-    fileprivate func end(_ name: String, creating: Bool = false) async throws -> Database {
+    fileprivate func end(_ name: String, creating: Bool = false) async throws -> OpenDatabase {
       do {
         return try await database(named: name)
       } catch let error as CouchError where error == .noDatabase {

@@ -17,7 +17,7 @@
     }
 
     /// Follows the database until it is deleted. Nothing happens if it is followed already.
-    func follow(_ database: Database) {
+    func follow(_ database: OpenDatabase) {
       state.withLock { state in
         guard !state.isEnding, !isReadOnly, state.follower?.database.store !== database.store else { return }
         state.follower?.task.cancel()
@@ -25,7 +25,7 @@
       }
     }
 
-    private func followChanges(of database: Database) async {
+    private func followChanges(of database: OpenDatabase) async {
       do {
         for try await changes in database.store.liveChanges() {
           for change in changes.documents {

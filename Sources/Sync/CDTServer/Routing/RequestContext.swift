@@ -21,8 +21,8 @@ struct RequestContext: Sendable {
   let server: ServerState
   /// The parts of the path that its pattern names, such as `db`; see ``Route``.
   var names: [String: String] = [:]
-  /// The database of the resource, which stays open while the object is in use.
-  var openDatabase: Database?
+  /// The database of the resource as the user sees it. It stays open while the value is in use.
+  private(set) var openDatabase: Database?
 
   var limits: ServerConfiguration.Limits { server.configuration.limits }
   var databases: Databases { server.databases }
@@ -32,10 +32,6 @@ struct RequestContext: Sendable {
       guard let openDatabase else { throw .noDatabase }
       return openDatabase
     }
-  }
-
-  var store: Datastore {
-    get throws(CouchError) { try database.store }
   }
 
   /// The id of the document that the path names.
@@ -86,7 +82,7 @@ struct RequestContext: Sendable {
   /// Throws if the server only reads, or the database can only be read.
   func checkWritable() throws(CouchError) {
     if server.configuration.isReadOnly { throw .forbidden("This server is read-only.") }
-    if openDatabase?.store.access.isReadOnly == true {
+    if openDatabase?.isReadOnly == true {
       throw .forbidden(
         "The database can only be read; allow the server to write to its directory and its files.")
     }
@@ -100,16 +96,15 @@ struct RequestContext: Sendable {
 
   /// The access rules of the database.
   func security() throws(CouchError) -> DatabaseSecurity {
-    // Its documents have credentials.
-    if try Databases.isReplicator(database.name) { return .initial(hasUsers: server.hasUsers) }
-    guard let stored = try database.settings.security else { return .initial(hasUsers: server.hasUsers) }
-    return try DatabaseSecurity(.object(stored))
+    try DatabaseSecurity(ofDatabase: database.name, database.settings, hasUsers: server.hasUsers)
   }
 
-  /// The rules of the database, for the writes of the client.
-  func rules() throws(CouchError) -> some DocumentRules {
-    let user = UserContext(name: identity.name, roles: identity.roles)
-    return EnforcedRules(for: user, security: try security().json, cache: try database.rules)
+  /// Gives the request a database, if its user may read it.
+  mutating func use(_ database: OpenDatabase) throws(CouchError) {
+    let security = try DatabaseSecurity(
+      ofDatabase: database.name, database.settings, hasUsers: server.hasUsers)
+    try security.checkMember(identity)
+    openDatabase = Database(database, for: identity, security)
   }
 
   /// Throws if a document that the client wants to write is a design document, which are for the admins of the database.

@@ -142,17 +142,20 @@ extension RequestContext {
     var context = self
     context.names = (found ?? routes.first)?.names(in: parts) ?? [:]
     // The name of a database that does not exist yet.
+    var used: OpenDatabase?
     if let name = parts.first, Databases.isName(name), !(parts.count == 1 && method == .put) {
+      let database: OpenDatabase
       do {
-        context.openDatabase = try await databases.database(named: name)
+        database = try await databases.database(named: name)
       } catch let error as CouchError where error == .noDatabase {
         guard Databases.isReplicator(name), identity.isAdmin, !server.configuration.isReadOnly else {
           throw noDatabase
         }
-        context.openDatabase = try await databases.databaseOrNew(named: name)
+        database = try await databases.databaseOrNew(named: name)
       }
-      try context.security().checkMember(identity)
-      context.followReplicator()
+      try context.use(database)
+      followReplicator(database)
+      used = database
     }
     guard let route = found else {
       guard routes.isEmpty else { throw Route.methodNotAllowed(routes.map(\.method)) }
@@ -162,7 +165,7 @@ extension RequestContext {
     do {
       return try await route.answer(context)
     } catch let error as DatastoreError where error.code == .closed {
-      if let database = context.openDatabase { databases.forget(database) }
+      if let used { databases.forget(used) }
       throw error
     }
   }
@@ -246,7 +249,7 @@ extension Route {
     Route(.get, "/_node/{node}/_config/{section}", .serverAdmin) { try $0.settings() },
     Route(.get, "/_node/{node}/_config/{section}/{key}", .serverAdmin) { try $0.settings() },
 
-    Route(.get, "/{db}") { Reply.json(try await RequestContext.info($0.database)) },
+    Route(.get, "/{db}") { try await $0.info() },
     Route(.put, "/{db}", .serverAdmin) { try await $0.createDatabase() },
     Route(.post, "/{db}", .writer) { try await $0.postDocument() },
     Route(.delete, "/{db}", .serverAdmin) { try await $0.deleteDatabase() },

@@ -33,6 +33,18 @@ package struct DatabaseSecurity: Sendable {
     members = admins
   }
 
+  /// The security of a database of a server.
+  init(
+    ofDatabase name: String, _ settings: DatabaseSettings, hasUsers: Bool
+  ) throws(CouchError) {
+    // The documents of `_replicator` have credentials.
+    guard !Databases.isReplicator(name), let stored = settings.security else {
+      self = .initial(hasUsers: hasUsers)
+      return
+    }
+    try self.init(.object(stored))
+  }
+
   /// The security of a new database: only server admins if there are users, otherwise everyone.
   package static func initial(hasUsers: Bool) -> DatabaseSecurity {
     hasUsers ? onlyServerAdmins : everyone
@@ -59,7 +71,7 @@ package struct DatabaseSecurity: Sendable {
     guard isAdmin(identity) else { throw .notDatabaseAdmin(identity) }
   }
 
-  private func isAdmin(_ identity: Identity) -> Bool {
+  func isAdmin(_ identity: Identity) -> Bool {
     identity.isAdmin || admins.contains(identity)
   }
 }
