@@ -12,7 +12,7 @@ package struct SummaryState: Sendable {
   package private(set) var sums: [Sums]
 
   /// - Parameter values: The number of summed fields.
-  init(values: Int) {
+  package init(values: Int) {
     sums = Array(repeating: Sums(), count: values)
   }
 
@@ -20,7 +20,7 @@ package struct SummaryState: Sendable {
   var isEmpty: Bool { documents == 0 && sums.allSatisfy { $0.numbers.isEmpty && $0.squares.isEmpty } }
 
   /// Adds a document with these values, of which only numbers count, or removes it.
-  mutating func add(_ values: [JSONNumber?], isRemoved: Bool) {
+  package mutating func add(_ values: [JSONNumber?], isRemoved: Bool = false) {
     documents += isRemoved ? -1 : 1
     for (slot, number) in values.enumerated() {
       guard let number else { continue }

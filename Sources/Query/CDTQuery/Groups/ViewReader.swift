@@ -2,15 +2,18 @@ import CDTDatastore
 package import CDTJSON
 
 /// Reads the rows and the groups of a view in a transaction.
+///
+/// The groups are those of the summary. A user who does not see every document gets groups of the rows that the user sees.
 package struct ViewReader {
   private let view: DesignView
   private let engine: QueryEngine
   private let entry: IndexCatalog.Entry
   private let stop: QueryStop
+  private let isRestricted: Bool
 
   /// - Parameter countsHidden: Whether the summary may count documents that are hidden.
   /// - Returns: `nil` if it does not have every document yet, or counts some that are hidden.
-  package init?(_ view: DesignView, by engine: QueryEngine, countsHidden: Bool = false) {
+  package init?(_ view: DesignView, by engine: QueryEngine, countsHidden: Bool = false) throws {
     let indexes = engine.indexes
     guard indexes.isReadable, let entry = indexes.catalog.entry(named: view.summary.name),
       entry.definition == view.summary, indexes.completeUpTo(of: entry) >= indexes.lastSequence,
@@ -20,6 +23,7 @@ package struct ViewReader {
     self.engine = engine
     self.entry = entry
     stop = QueryStop(signal: engine.transaction.stop)
+    isRestricted = try engine.transaction.withholdsDocuments
   }
 
   private var fields: Int { view.fields }
@@ -31,6 +35,13 @@ package struct ViewReader {
 
   private func count(_ range: KeyRange) throws -> Int {
     var count = 0
+    if isRestricted {
+      try forEachRow(in: range) { _, _, _ in
+        count += 1
+        return true
+      }
+      return count
+    }
     try forEach(groups(of: range == .all ? 0 : fields, in: range)) { row in
       if !SummaryTable.isOfDesignDocuments(row.key) { count += Int(row.number) }
       return true
@@ -46,15 +57,29 @@ package struct ViewReader {
   package func forEachRow(
     in query: ViewQuery, _ body: (_ id: String, _ key: JSONValue, _ value: JSONValue) throws -> Bool
   ) throws {
+    try forEachRow(in: query.range(fields: fields), isDescending: query.isDescending) { id, values, _ in
+      let values = values.map(Self.value)
+      return try body(id, key(Array(values.prefix(fields))), values.dropFirst(fields).last ?? .null)
+    }
+  }
+
+  /// - Parameter body: Receives the id, the values of the fields, and the numbers among those that are summed.
+  private func forEachRow(
+    in range: KeyRange, isDescending: Bool = false,
+    _ body: (_ id: String, [OrderKey], [JSONNumber?]) throws -> Bool
+  ) throws {
     let layout = KeyLayout(entry.definition)
-    let range = query.range(fields: fields)
     let terms = ((0..<fields).map(Optional.some) + [nil]).map {
-      OrderTerm(field: $0, isDescending: query.isDescending)
+      OrderTerm(field: $0, isDescending: isDescending)
     }
     try forEach(.rows(of: entry, in: range, by: terms)) { row in
       if row.isOfDesignDocument() { return true }
-      let values = row.withKey { layout.values(ofFirst: layout.fields, in: $0) }.map(Self.value)
-      return try body(row.id, key(Array(values.prefix(fields))), values.dropFirst(fields).last ?? .null)
+      if isRestricted, try engine.transaction.entry(ofDocument: row.id) == nil { return true }
+      let values = row.withKey { layout.values(ofFirst: layout.fields, in: $0) }
+      let numbers = values.dropFirst(fields).map { value in
+        value.bytes.withUnsafeBytes { OrderKey.number(in: JSONBytes($0), at: 0) }
+      }
+      return try body(row.id, values, numbers)
     }
   }
 
@@ -71,9 +96,7 @@ package struct ViewReader {
     let stored = range == .all && view.reduce != .statistics ? level : fields
     var open: Group?
     var shouldContinue = true
-    try forEach(groups(of: stored, in: range, isDescending: query.isDescending)) { row in
-      if SummaryTable.isOfDesignDocuments(row.key) { return true }
-      let next = try group(row, level: level, stored: stored)
+    func take(_ next: Group) throws -> Bool {
       guard let known = open, known.key == next.key else {
         if let open { shouldContinue = try body(key(open), value(of: open)) }
         open = next
@@ -81,6 +104,19 @@ package struct ViewReader {
       }
       open?.add(next)
       return true
+    }
+    if isRestricted {
+      try forEachRow(in: range, isDescending: query.isDescending) { _, values, numbers in
+        var state = SummaryState(values: numbers.count)
+        state.add(numbers)
+        let (key, value) = (Array(values.prefix(level)), values.dropFirst(fields).first)
+        return try take(Group(key: key, state: state, least: value, greatest: value))
+      }
+    } else {
+      try forEach(groups(of: stored, in: range, isDescending: query.isDescending)) { row in
+        if SummaryTable.isOfDesignDocuments(row.key) { return true }
+        return try take(group(row, level: level, stored: stored))
+      }
     }
     if shouldContinue, let open { _ = try body(key(open), value(of: open)) }
   }

@@ -205,6 +205,11 @@ struct Database: Sendable {
     return (try sequences.start(since: text, last: last), sequences)
   }
 
+  func isPresent(_ sequences: Sequences) async throws -> Bool {
+    if rules.seesEverything { return true }
+    return try await readDocuments { isPresent(sequences, in: $0) }
+  }
+
   /// Whether the rules of reading are those for which sequences were made.
   func isPresent(_ sequences: Sequences, in transaction: ReadTransaction) -> Bool {
     rules.seesEverything || (try? rules.readingState(in: transaction)) == sequences.state

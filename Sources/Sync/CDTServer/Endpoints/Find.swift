@@ -29,12 +29,15 @@ extension RequestContext {
           end["first_bookmark"] = .string(try cursor.bookmark(ofFirst: true)?.text ?? wanted.bookmark)
         }
         if wanted.wantsStatistics {
-          end["execution_stats"] = [
+          var statistics: JSONObject = [
             "total_keys_examined": .int(Int64(examined.keys)),
             "total_docs_examined": .int(Int64(examined.documents)), "total_quorum_docs_examined": 0,
-            "results_returned": .int(Int64(count)),
-            "execution_time_ms": .double((ContinuousClock.now - start) / .milliseconds(1)),
           ]
+          // They would count documents that the user does not see.
+          if try transaction.withholdsDocuments { statistics = [:] }
+          statistics["results_returned"] = .int(Int64(count))
+          statistics["execution_time_ms"] = .double((ContinuousClock.now - start) / .milliseconds(1))
+          end["execution_stats"] = .object(statistics)
         }
         if let warning {
           end["warning"] = .string(warning)
@@ -88,8 +91,17 @@ extension RequestContext {
     let database = try database
     let wanted = try FindRequest(await jsonObject())
     let end = ContinuousClock.now + limits.queryTime
-    let explanation = try await database.query(until: end) { transaction in
-      try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0) }
+    let (explanation, isRestricted) = try await database.query(until: end) { transaction in
+      (
+        try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0) },
+        try transaction.withholdsDocuments
+      )
+    }
+    var plan = explanation.json
+    if isRestricted {
+      // The others would tell of documents that the user does not see.
+      let allowed = ["source", "residual", "order", "covered", "skip", "limit", "collation", "groups"]
+      plan = plan.filter { allowed.contains($0.key) }
     }
     let used = explanation.considered.first(where: \.isUsed)?.definition
     return Reply.json([
@@ -97,8 +109,8 @@ extension RequestContext {
       "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
       "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
-      "index_candidates": .array(explanation.candidates), "selector_hints": [],
-      "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(explanation.json)),
+      "index_candidates": isRestricted ? [] : .array(explanation.candidates), "selector_hints": [],
+      "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(plan)),
     ])
   }
 }

@@ -61,6 +61,9 @@ extension RequestContext {
   /// Answers `_find` with a feed: an event for the results as they are, and one for each change of them.
   func findLive(_ wanted: FindRequest, _ feed: FindFeed) async throws -> Response {
     let database = try database
+    // As long as they are present, the query is the user's.
+    let sequences = try await database.sequences().sequences
+    let commits = database.isForAdmin ? nil : try await database.listener()
     var query = try wanted.liveQuery()
     query.timeLimit = limits.queryTime
     let live = try await database.live(query)
@@ -77,6 +80,8 @@ extension RequestContext {
       // As long as the feed lasts, the database stays open.
       defer { _ = database }
       while true {
+        let commit = commits?.commits ?? 0
+        guard try await database.isPresent(sequences) else { return }
         if let update {
           try await feed.write(update, of: wanted, to: &out)
           quietSince = .now
@@ -86,7 +91,12 @@ extension RequestContext {
         update = try await results.take()
         if update != nil || results.isOver { continue }
         let hasNews = try await waiting.wait(quietSince: &quietSince, to: &out) {
-          await subscribed.wait(since: heard)
+          await withTaskGroup { group in
+            group.addTask { await subscribed.wait(since: heard) }
+            if let commits { group.addTask { await commits.wait(since: commit) } }
+            await group.next()
+            group.cancelAll()
+          }
         }
         guard hasNews else { return }
       }

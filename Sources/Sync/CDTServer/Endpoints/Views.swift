@@ -31,7 +31,7 @@ extension RequestContext {
       let replies = try await database.query(until: end) { transaction in
         let view = try Self.view(name, of: document, in: transaction)
         return try QueryEngine.answering(in: transaction) { engine -> ReplySpool? in
-          guard let reader = ViewReader(view, by: engine, countsHidden: countsHidden) else { return nil }
+          guard let reader = try ViewReader(view, by: engine, countsHidden: countsHidden) else { return nil }
           var spool = ReplySpool()
           for (number, options) in all.enumerated() {
             if number > 0 { try spool.append(",\n".utf8) }
