@@ -87,6 +87,7 @@ package struct RunningServer: Sendable {
     _ path: String, json: JSONValue? = nil, _ body: (String) async throws -> Void
   ) async throws -> String {
     var request = HTTPClientRequest(url: url + path)
+    for (name, value) in headers { request.headers.add(name: name, value: value) }
     if let json {
       request.method = .POST
       request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
