@@ -205,6 +205,12 @@ struct Database: Sendable {
     return (try sequences.start(since: text, last: last), sequences)
   }
 
+  /// The text of the last sequence.
+  func lastSequence() async throws -> String {
+    let (last, sequences) = try await sequences(since: "now")
+    return sequences.text(of: last)
+  }
+
   func isPresent(_ sequences: Sequences) async throws -> Bool {
     if rules.seesEverything { return true }
     return try await readDocuments { isPresent(sequences, in: $0) }

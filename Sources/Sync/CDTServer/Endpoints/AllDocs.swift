@@ -24,12 +24,14 @@ extension Reply {
     of requests: [AllDocsRequest], in database: Database, isArray: Bool = false
   ) async throws -> Response {
     // An error must be found before the reply begins.
-    let (last, sequences) = try await database.sequences(since: "now")
+    _ = try await database.read { try $0.lastSequence() }
+    let sequence =
+      requests.contains(where: \.options.includesSequence) ? try await database.lastSequence() : ""
     return stream { out in
       if isArray { try await out.write(#"{"results":["#) }
       for (position, request) in requests.enumerated() {
         if position > 0 { try await out.write(",\n") }
-        try await request.write(database, sequence: sequences.text(of: last), to: &out)
+        try await request.write(database, sequence: sequence, to: &out)
       }
       if isArray { try await out.write("]}\n") }
     }

@@ -29,8 +29,7 @@ extension RequestContext {
   }
 
   func info() async throws -> Response {
-    let sequences = try await database.sequences(since: "now")
-    return Reply.json(try await database.info(sequences.sequences.text(of: sequences.start)))
+    Reply.json(try await database.info(database.lastSequence()))
   }
 
   // MARK: Content

@@ -20,7 +20,7 @@ extension RequestContext {
 
   private func viewReplies(to all: [ListOptions]) async throws -> ReplySpool {
     let database = try database
-    let (last, sequences) = try await database.sequences(since: "now")
+    let sequence = all.contains(where: \.includesSequence) ? try await database.lastSequence() : ""
     let (document, name) = (names["ddoc"] ?? "", names["view"] ?? "")
     let end = ContinuousClock.now + limits.queryTime
     // As at CouchDB, a view is brought up to date for its readers. Writes of this process keep it so.
@@ -36,7 +36,7 @@ extension RequestContext {
           for (number, options) in all.enumerated() {
             if number > 0 { try spool.append(",\n".utf8) }
             let reply = try ViewReply(options, view, reader)
-            try reply.write(transaction, sequence: sequences.text(of: last), to: &spool)
+            try reply.write(transaction, sequence: sequence, to: &spool)
           }
           return spool
         }
