@@ -86,13 +86,16 @@ package final class EnforcedRules: DocumentRules {
   }
 
   /// Calls a closure for each document that could not be saved as it is.
-  package func forEachViolation(in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void)
-    throws
-  {
+  ///
+  /// - Parameter id: The only document to look at; `nil` for all.
+  package func forEachViolation(
+    ofDocument id: String? = nil, in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void
+  ) throws {
     let rules = try cache.rules(in: transaction)
     if let (id, error) = rules.unreadable { throw error.below(id) }
     guard !rules.writing.isEmpty else { return }
-    try transaction.forEachDocument(in: DocumentRange(), limit: .max) { document in
+    let range = id.map { DocumentRange(from: .init($0), to: .init($0)) } ?? DocumentRange()
+    try transaction.forEachDocument(in: range, limit: .max) { document in
       try transaction.stop?.check()
       guard !DocumentID.isDesign(document.id) else { return true }
       let text = RuleInput.text(of: document)

@@ -45,15 +45,16 @@ extension RequestContext {
     ])
   }
 
-  /// The documents that break a rule, for the admins of the database, as `cdtquery rules check` prints them.
+  /// The rules, and the documents that break one, for the admins of the database, as `cdtquery rules show` and `check` print them.
   func brokenRules() async throws -> Response {
     try security().checkAdmin(identity)
     let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit") ?? 100)
     let end = ContinuousClock.now + limits.queryTime
     let database = try database
-    let (total, rows) = try await database.query(until: end) { transaction in
+    let id = parameters["id"]
+    let (rules, total, rows) = try await database.query(until: end) { transaction in
       var (total, rows): (Int, [JSONValue]) = (0, [])
-      try database.forEachViolation(in: transaction) { violation in
+      try database.forEachViolation(ofDocument: id, in: transaction) { violation in
         if total >= skip, rows.count < limit {
           rows.append([
             "id": .string(violation.documentID), "reason": .string(violation.reason),
@@ -62,9 +63,12 @@ extension RequestContext {
         }
         total += 1
       }
-      return (total, rows)
+      let rules = try transaction.rules().map {
+        JSONValue.object(["name": .string($0.name), "rules": .object($0.rules)])
+      }
+      return (rules, total, rows)
     }
-    return Reply.json(["total_rows": .int(Int64(total)), "offset": .int(Int64(skip)), "rows": .array(rows)])
+    return Reply.json(["rules": .array(rules), "total_rows": .int(Int64(total)), "offset": .int(Int64(skip)), "rows": .array(rows)])
   }
 
   /// The fields of the documents, or of some of them, as `cdtquery describe` prints them, and the operators of selectors.

@@ -204,6 +204,8 @@ struct ReplySpool {
 
 // Names that HTTPTypes has no constants for.
 extension HTTPField.Name {
+  static let asRoles = named("X-As-Roles")
+  static let asUser = named("X-As-User")
   static let contentSecurityPolicy = named("Content-Security-Policy")
   static let contentMD5 = named("Content-MD5")
   static let crossOriginResourcePolicy = named("Cross-Origin-Resource-Policy")

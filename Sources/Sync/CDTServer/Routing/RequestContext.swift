@@ -100,11 +100,20 @@ struct RequestContext: Sendable {
   }
 
   /// Gives the request a database, if its user may read it.
-  mutating func use(_ database: OpenDatabase) throws(CouchError) {
+  mutating func use(_ database: OpenDatabase) async throws(CouchError) {
     let security = try DatabaseSecurity(
       ofDatabase: database.name, database.settings, hasUsers: server.hasUsers)
     try security.checkMember(identity)
-    openDatabase = Database(database, for: identity, security)
+    openDatabase = Database(database, for: try await reader(security), security)
+  }
+
+  /// The user for whom rules decide: the client, or the one that an admin of the database names to see what that user sees.
+  private func reader(_ security: DatabaseSecurity) async throws(CouchError) -> Identity {
+    guard let name = request.headers[.asUser] else { return identity }
+    try security.checkAdmin(identity)
+    let known = try await server.authenticator.knownUsers()[name]?.roles
+    let roles = request.headers[.asRoles].map { $0.split(separator: ",").map { String($0.filter { $0 != " " }) } }
+    return Identity(name: name.isEmpty ? nil : name, roles: roles ?? known ?? [], handler: nil)
   }
 
   /// Throws if a document that the client wants to write is a design document, which are for the admins of the database.

@@ -153,7 +153,7 @@ extension RequestContext {
         }
         database = try await databases.databaseOrNew(named: name)
       }
-      try context.use(database)
+      try await context.use(database)
       followReplicator(database)
       used = database
     }
