@@ -32,6 +32,7 @@ extension QueryError {
     case tooManySortFields(Int, most: Int), notADirectedField(JSONValue), directedFieldKeys(Int)
     case unknownDirection(JSONValue, of: String), doubtfulField(String, WordDoubt)
     case scoreDirection(JSONValue), scoreAlone, scoreWithoutText, scoreOfOtherIndex(String), scoreInMemory
+    case scoreOfAllDocuments
     case textIndexUnused(String)
     // Groups
     case groupIsMissing, invalidGroup(JSONValue, String), unknownGroupKey(String), groupWithoutMembers
@@ -58,7 +59,7 @@ extension QueryError {
       case .regexRefused, .regexTooLong: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
       case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers: .tooLarge
-      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory,
+      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory, .scoreOfAllDocuments,
         .textInFile:
         .textSearch
       case .scoreOfOtherIndex, .textIndexUnused: .unknownIndex
@@ -90,7 +91,7 @@ extension QueryError {
       case .notABookmark, .bookmarkOfAnotherSort, .bookmarkWithoutStore: "bookmark"
       case .backwardByScore, .backwardLive: "backward"
       case .tooManySortFields: "sort"
-      case .scoreInMemory: "sort[0]"
+      case .scoreInMemory, .scoreOfAllDocuments: "sort[0]"
       case .textWithoutIndex, .textInFile: "$text"
       case .revisionInFile: "_rev"
       case .viewWithoutValue: "map.value"
@@ -233,6 +234,8 @@ extension QueryError {
       case .scoreWithoutText: "only a query with a \"$text\" outside \"$or\" has scores; sort by a field"
       case .scoreOfOtherIndex(let name):
         "a sort by the score of \"$text\" needs the text index, which \"\(name)\" is not; remove use_index"
+      case .scoreOfAllDocuments:
+        "a score depends on the words of all documents, of which rules withhold some from you; sort by a field"
       case .scoreInMemory: "a query over documents in memory has no text scores; remove the sort"
       case .textIndexUnused(let name):
         "\"\(name)\" is a text index, but the selector has no \"$text\"; name another index, or remove use_index"

@@ -131,6 +131,11 @@ import Testing
           #expect(!text.contains("examined") && !text.contains("waiting"), "\(path) \(find.text)")
         }
       }
+      // A score would tell how many documents have a word.
+      let scored: JSONValue = [
+        "selector": ["$text": ["$search": "hush OR apples"]], "sort": [["$text": "score"]],
+      ]
+      #expect(try await anna.post("/db/_find", scored).status == 400)
       // A bookmark of the admin is a position, which tells nothing that the admin does not tell.
       let page = try await site.admin.post("/db/_find", ["selector": [:], "sort": ["n"], "limit": 5]).json
       let next = try await anna.post(

@@ -110,7 +110,8 @@ package struct QueryEngine {
   }
 
   func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
-    let query = try transaction.visibleClause.map { query.restricted(to: $0) } ?? query
+    var query = query
+    if let visible = try transaction.visibleClause { try query.restrict(to: visible) }
     return try Planner(query, indexes, output: output, store: store.directory)
   }
 

@@ -50,9 +50,7 @@ package struct ResolvedQuery: Sendable, Hashable {
     returnsDocuments = projection.isEverything && snippets == nil
     try snippets?.check()
     if snippets != nil, selector.clause.textSearch == nil { throw QueryError(.snippetsWithoutText) }
-    if let visible = query.visible {
-      selector = QuerySelector(clause: .all([visible, selector.clause]))
-    }
+    if let visible = query.visible { try restrict(to: visible) }
   }
 
   /// The same query with an order that its plan has chosen.
@@ -62,11 +60,12 @@ package struct ResolvedQuery: Sendable, Hashable {
     return query
   }
 
-  /// The same query of the documents that also match a clause, which the collation does not concern.
-  package func restricted(to clause: Clause) -> ResolvedQuery {
-    var query = self
-    query.selector = QuerySelector(clause: .all([clause, selector.clause]))
-    return query
+  /// Leaves the documents that also match a clause, which the collation does not concern.
+  ///
+  /// - Throws: ``QueryError`` for an order by score, which depends on the words of all documents.
+  package mutating func restrict(to clause: Clause) throws(QueryError) {
+    if sort.isByScore { throw QueryError(.scoreOfAllDocuments) }
+    selector = QuerySelector(clause: .all([clause, selector.clause]))
   }
 
   /// The rest of the query after some results, of which a position is the last.
