@@ -12,7 +12,7 @@ import urllib.parse
 
 import requests
 
-from harness import ADMIN, Server, in_background
+from harness import ADMIN, MEMBER, Server, in_background
 
 BUNDLE = os.environ.get("POUCHDB")
 GUIDE = os.path.join(os.path.dirname(__file__), "../../docs/server.md")
@@ -226,6 +226,58 @@ class PouchDBTests(unittest.TestCase):
         self.run_in_page("tasks.put({_id: 'bread', text: 'Buy bread'})")
         self.wait_until(lambda: requests.get(f"{server.url}/tasks/bread").ok)
         self.wait_until(lambda: self.run_in_page("tasks.get('milk').then(task => task.text, () => '')") == "Buy milk")
+
+    def test_a_user_s_page_has_what_the_user_sees(self):
+        origin = self.serve_page()
+        server = Server("--cors", origin)
+        self.addCleanup(server.close)
+        database = Database(f"{server.url}/shared")
+        requests.put(database.url, auth=database.session.auth).raise_for_status()
+        database.ask("PUT", "_security", json={"members": {"names": [MEMBER.name]}})
+        mine = {"owner": {"$data": "userCtx.name"}}
+        rules = {"language": "query", "read": [{"roles": ["*"], "selector": mine}]}
+        database.ask("PUT", "_design/access", json=rules)
+        chance = random.Random(7)
+        revisions, secrets = {}, set()
+
+        def change():
+            """Writes a document of the user, or one of somebody else with a secret."""
+            id = f"d{chance.randrange(40)}"
+            if chance.random() < 0.1 and id in revisions:
+                database.ask("DELETE", f"{id}?rev={revisions.pop(id)}")
+                return
+            body = {"owner": MEMBER.name, "n": chance.random()}
+            if chance.random() < 0.5:
+                body = {"owner": "mike", "secret": f"secret {len(secrets)}"}
+                secrets.add(body["secret"])
+            if id in revisions:
+                body["_rev"] = revisions[id]
+            revisions[id] = database.ask("PUT", id, json=body)["rev"]
+
+        def visible():
+            """What the admin reads, without what the user does not see."""
+            rows = database.ask("GET", "_all_docs?include_docs=true")["rows"]
+            return {row["id"]: row["doc"]["_rev"] for row in rows if row["doc"].get("owner") == MEMBER.name}
+
+        for _ in range(100):
+            change()
+        self.browser = self.open_browser()
+        self.browser.get(origin)
+        self.run_in_page(f"open({database.url!r}, {MEMBER.name!r}, {MEMBER.password!r})")
+        self.run_in_page("startSync()")
+        for _ in range(200):
+            change()
+            time.sleep(0.005)
+        owned = "visibleHere('owner')"
+        self.wait_until(lambda: self.run_in_page(owned) == visible(), fails=False)
+        self.assertEqual(self.run_in_page(owned), visible())
+        stored = str(self.run_in_page("content()"))
+        self.assertEqual([secret for secret in secrets if f"'{secret}'" in stored], [])
+        # What the page writes of another user is refused, and the rest arrives.
+        self.run_in_page("local.bulkDocs([{_id: 'own', owner: 'zoe'}])")
+        self.wait_until(lambda: "own" in visible())
+        self.run_in_page("stopSync()")
+        self.assertEqual(self.run_in_page("state.errors"), [])
 
     def report(self, content, of_page, of_server):
         """Prints what was synced, of which there must be something of each kind."""
