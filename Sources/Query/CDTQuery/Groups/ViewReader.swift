@@ -9,12 +9,12 @@ package struct ViewReader {
   private let stop: QueryStop
 
   /// - Parameter countsHidden: Whether the summary may count documents that are hidden.
-  /// - Returns: `nil` if it does not have every document yet, or counts some that are hidden.
+  /// - Returns: `nil` if it does not have every document yet, or counts some that are hidden or that the user does not see.
   package init?(_ view: DesignView, by engine: QueryEngine, countsHidden: Bool = false) {
     let indexes = engine.indexes
     guard indexes.isReadable, let entry = indexes.catalog.entry(named: view.summary.name),
       entry.definition == view.summary, indexes.completeUpTo(of: entry) >= indexes.lastSequence,
-      countsHidden || indexes.hidden.isEmpty
+      countsHidden || indexes.hidden.isEmpty, (try? engine.transaction.seesEverything) == true
     else { return nil }
     self.view = view
     self.engine = engine

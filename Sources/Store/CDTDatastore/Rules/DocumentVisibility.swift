@@ -35,24 +35,35 @@ struct SeenDocuments {
   private let predicate: SQLPredicate
 
   static let function = "cdt_sees"
-  /// All documents that are seen, and those of them that are not hidden.
+  /// All documents that are seen, and those of them that are not hidden; the same with those that have left.
   private static let all = DocumentTable("temp.seen_documents", withholdsLeaves: true)
   private static let visible = DocumentTable("temp.seen_visible_documents", withholdsLeaves: true)
+  private static let allLeft = DocumentTable("temp.left_documents", withholdsLeaves: true)
+  private static let visibleLeft = DocumentTable("temp.left_visible_documents", withholdsLeaves: true)
 
   init(on connection: Connection) throws(SQLiteError) {
-    predicate = try SQLPredicate(Self.function, arguments: 3, on: connection)
+    predicate = try Self.predicate(on: connection)
     try HiddenDocuments.createView(on: connection)
-    for (view, source) in [(Self.all, DocumentTable.all.name), (Self.visible, HiddenDocuments.view.name)] {
+    for (view, source, condition) in [
+      (Self.all, "main.documents", Self.isSeen), (Self.visible, HiddenDocuments.view.name, Self.isSeen),
+      (Self.allLeft, "main.documents", Self.hasLeft),
+      (Self.visibleLeft, HiddenDocuments.view.name, Self.hasLeft),
+    ] {
       try connection.execute(
         """
         CREATE TEMP VIEW IF NOT EXISTS \(view.name.dropFirst("temp.".count)) AS
-          SELECT * FROM \(source == "documents" ? "main.documents" : source) d
-           WHERE CASE WHEN d.deleted THEN \(Self.wasSeen)
-                      ELSE \(Self.function)(d.id, d.text, d.stored_revision) END
+          SELECT * FROM \(source) d WHERE CASE WHEN d.deleted THEN \(Self.wasSeen) ELSE \(condition) END
         """)
     }
   }
 
+  private static let isSeen = "\(function)(d.id, d.text, d.stored_revision)"
+  /// Whether a document `d` is seen, or an earlier revision of it.
+  private static let hasLeft = """
+    (\(isSeen) OR EXISTS (SELECT 1 FROM main.revisions r
+                          WHERE r.document = d.number AND NOT r.deleted AND NOT r.leaf AND r.body IS NOT NULL
+                            AND \(function)(d.id, r.body, r.revision)))
+    """
   /// Whether a document `d` had a revision that the user sees, or one whose body is not stored any more.
   static let wasSeen = """
     EXISTS (SELECT 1 FROM main.revisions r WHERE r.document = d.number AND NOT r.deleted
@@ -80,7 +91,15 @@ struct SeenDocuments {
     return withheld
   }
 
-  func table(hidesDocuments: Bool) -> DocumentTable { hidesDocuments ? Self.visible : Self.all }
+  /// The function of a connection. It can't be made while a statement runs.
+  static func predicate(on connection: Connection) throws(SQLiteError) -> SQLPredicate {
+    try connection.predicate(function, arguments: 3)
+  }
+
+  func table(hidesDocuments: Bool, _ includesLeft: Bool = false) -> DocumentTable {
+    includesLeft
+      ? hidesDocuments ? Self.visibleLeft : Self.allLeft : hidesDocuments ? Self.visible : Self.all
+  }
 
   /// Has the views show what a user sees; `nil` shows nothing.
   func show(_ visibility: (any DocumentVisibility)?) {
