@@ -26,7 +26,12 @@ import Testing
         }
       case 1:
         try store.ensureIndexed([SortField(["a", "b", "name"][random.number(below: 3)])])
-      case 2: _ = try? store.deleteDocument(withID: id)
+      case 2:
+        if random.chance(30) {
+          try store.write { _ = try $0.purge(id) }
+        } else {
+          _ = try? store.deleteDocument(withID: id)
+        }
       case 3: _ = try store.compact()
       case 4...6:
         // A conflict, or the continuation of a branch, as a replicator brings it.
@@ -102,6 +107,28 @@ import Testing
     try store.restore(from: Backup(directory: directory, encryption: encryption), at: point)
     try body(store)
     try manager.closeDatastore(named: "restored")
+  }
+
+  @Test func `a datastore that is opened for a user is backed up, restored and compared as a whole`() throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let options = DatastoreOptions(rules: .enforced(as: UserContext(name: "anna")))
+      let manager = try DatastoreManager(directory: "\(directory)/stores", options: options)
+      let store = try manager.datastore(named: "store")
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "bob", "n": -1]))
+      try store.setRules([
+        "validate_doc_update": ["newDoc.n": ["$gte": 0]],
+        "read": [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]],
+      ])
+      #expect(try store.read { try $0.documentCount() } == 0)
+      let report = try store.backup(to: "\(directory)/backup")
+      #expect(report.documents == 2)
+      let other = try manager.datastore(named: "other")
+      try other.restore(from: Backup(directory: "\(directory)/backup"))
+      var differences: [StoreDifference] = []
+      #expect(try store.compare(with: other) { differences.append($0) } == 2)
+      #expect(differences == [])
+      manager.close()
+    }
   }
 
   @Test(arguments: 1...6, [nil, key]) func `every state can be restored`(

@@ -38,6 +38,36 @@ import Testing
 
   enum End: CaseIterable { case server, store }
 
+  @Test(arguments: End.allCases) func `a user pushes what they see`(_ end: End) async throws {
+    try await withServedStore { served in
+      try await withTemporaryDirectory(inMemory: true) { directory in
+        let options = DatastoreOptions(rules: .enforced(as: UserContext(name: "anna")))
+        let manager = try DatastoreManager(directory: directory, options: options)
+        let store = try await manager.datastore(named: "store")
+        try await store.write { transaction in
+          transaction.ignoreRules()
+          for (id, owner) in [("mine", "anna"), ("given", "anna"), ("theirs", "bob")] {
+            try transaction.createDocument(from: DocumentDraft(id: id, body: ["owner": .string(owner)]))
+          }
+          try transaction.setRules([
+            "read": [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]]
+          ])
+        }
+        // The change by which a document leaves what its user sees reaches the server.
+        try await store.updateDocument(withID: "given") { $0.body["owner"] = "bob" }
+        var replication = Replication(.push, with: try served.database())
+        if end == .store { replication.peer = .store(served.remote) }
+        let pushed = try await Replicator(replication, of: store).replicate().pushed
+        #expect(pushed.rejectedCount == 0)
+        let ids = try await served.remote.read { try $0.allDocumentIDs() }
+        #expect(ids == (end == .server ? ["given", "mine"] : ["mine"]))
+        if end == .server {
+          #expect(try await served.remote.document(withID: "given").body["owner"] == "bob")
+        }
+      }
+    }
+  }
+
   @Test(arguments: End.allCases) func `a store with rules refuses revisions that it pulls`(_ end: End)
     async throws
   {

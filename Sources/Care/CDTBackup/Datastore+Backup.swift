@@ -90,7 +90,10 @@ private struct BackupRun {
     let last = try backup.newest()
     // Indexes that design documents declare are defined before the state is read.
     let indexes = try store.indexDefinitionsJSON()
-    return try store.readSnapshot(stop: stop) { try save($0, indexes, after: last, progress) }
+    return try store.readSnapshot(stop: stop) { transaction in
+      transaction.ignoreRules()
+      return try save(transaction, indexes, after: last, progress)
+    }
   }
 
   private func save(

@@ -118,6 +118,7 @@ private struct Restoration {
       }
       try stop?.check()
       try store.write(stop: stop) { transaction in
+        transaction.ignoreRules()
         let saving = DocumentSaving(transaction)
         for line in batch {
           switch line {

@@ -149,6 +149,7 @@ private final class StoreRecovery {
       let before = report
       do {
         try store.write(stop: stop) { transaction in
+          transaction.ignoreRules()
           for number in batch {
             if let document = rows.documents[number] { try save(document, number, in: transaction) }
           }

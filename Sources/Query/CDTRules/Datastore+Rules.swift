@@ -11,7 +11,10 @@ extension WriteTransaction {
     try DesignRules.checkMembers(rules)
     let id = DocumentID.designPrefix + name
     var known: DocumentRevision?
-    if let entry = try currentRevision(of: id), !entry.isDeleted { known = try document(withID: id) }
+    if let entry = try currentRevision(of: id), !entry.isDeleted {
+      try checkSeen(id)
+      known = try document(withID: id)
+    }
     var body = known?.body ?? [:]
     for member in DesignRules.members { body[member] = rules[member] }
     if body["language"] ?? "query" != "query" { throw QueryError(.otherLanguage(id), at: "language") }
@@ -58,7 +61,7 @@ extension Datastore {
   /// The name of the design document in which rules are if no other is given.
   public static let rulesName = "rules"
 
-  /// Writes the rules of a design document: what may be written. Rules of other design documents hold as well.
+  /// Writes the rules of a design document: what may be written, and who sees what. Rules of other design documents hold as well.
   ///
   /// ```swift
   /// try store.setRules(["validate_doc_update": ["newDoc": ["title": ["$type": "string"]]]])
@@ -67,7 +70,7 @@ extension Datastore {
   /// They are enforced by servers, and by datastores that are opened with ``CDTDatastore/DatastoreOptions/init(rules:encryption:)``.
   ///
   /// - Parameters:
-  ///   - rules: The members `validate_doc_update` and `defs`. Other members of the design document are kept.
+  ///   - rules: The members `validate_doc_update`, `read` and `defs`. Other members of the design document are kept.
   ///   - name: The name of the design document, without `_design/`.
   /// - Throws: ``QueryError`` with the path of a clause that can't be read; `DatastoreError`.
   ///

@@ -16,7 +16,8 @@ public struct RuleEnforcement: Sendable {
 }
 
 extension DatastoreOptions {
-  /// Options of datastores whose rules are enforced for a user. Without them, a datastore does not run rules.
+  /// Options of datastores whose rules are enforced for a user, who reads and writes what they allow. Without them, a datastore does
+  /// not run rules.
   ///
   /// - Parameters:
   ///   - rules: The user for whom they are enforced.

@@ -10,7 +10,7 @@ package final class SQLPredicate {
   package var decision: Decision?
 
   /// Makes the function known to a connection, which keeps the predicate.
-  package init(_ name: String, arguments: Int32, on connection: Connection) throws(SQLiteError) {
+  fileprivate init(_ name: String, arguments: Int32, on connection: Connection) throws(SQLiteError) {
     guard let handle = connection.handle else { throw .closed(name) }
     let code = sqlite3_create_function_v2(
       handle, name, arguments, SQLITE_UTF8, Unmanaged.passRetained(self).toOpaque(),
@@ -33,5 +33,15 @@ package final class SQLPredicate {
         if let data { Unmanaged<SQLPredicate>.fromOpaque(data).release() }
       })
     guard code == SQLITE_OK else { throw connection.error(code, sql: name) }
+  }
+}
+
+extension Connection {
+  /// The predicate with a name, which is made once.
+  package func predicate(_ name: String, arguments: Int32) throws(SQLiteError) -> SQLPredicate {
+    if let known = predicates[name] { return known }
+    let made = try SQLPredicate(name, arguments: arguments, on: self)
+    predicates[name] = made
+    return made
   }
 }

@@ -29,6 +29,8 @@ package final class Connection {
     Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - "-journal".utf8.count
   }
 
+  /// The predicates that were made, by their names.
+  var predicates: [String: SQLPredicate] = [:]
   /// `nil` after the connection is closed.
   private(set) var handle: OpaquePointer?
   private var statements = StatementCache()

@@ -42,7 +42,8 @@ public struct Replication: Sendable {
   /// Whether the replication goes on with new changes until it is stopped.
   public var isContinuous = false
   /// Whether the rules that a store enforces also refuse revisions that it receives. They are counted and listed, and the rest
-  /// goes on. A store whose rules name the user would otherwise refuse what other users have written.
+  /// goes on. A store whose rules name the user would otherwise refuse what other users have written. What is sent
+  /// is always what the store's user sees.
   public var enforcesRules = true
   /// The rules of the user for whom a server runs it, in place of those of the store.
   package var rules: (any DocumentRules)?

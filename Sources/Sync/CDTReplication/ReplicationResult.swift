@@ -18,6 +18,8 @@ public struct ReplicationResult: Sendable, Hashable {
     public var revisionsRead = 0
     /// Those of documents that the filter no longer accepts, of which the target had an earlier revision.
     public var leftFilter = 0
+    /// The documents that the source no longer shows to the user, and that were removed from the target.
+    public var removed = 0
     /// The revisions that were written to the target.
     public var revisionsWritten = 0
     /// The attachments of those revisions whose content was sent.

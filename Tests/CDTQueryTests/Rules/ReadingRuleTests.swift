@@ -113,6 +113,7 @@ import Testing
         try all.ensureIndexed(["team"])
       }
       let documents = try all.read { try $0.allDocuments() }
+      var copies = 0
       for user in Self.users {
         let manager = try DatastoreManager(
           directory: directory, options: DatastoreOptions(rules: .enforced(as: user)))
@@ -120,6 +121,13 @@ import Testing
         let store = try manager.datastore(named: "store")
         let visible = documents.filter { rule.shows($0.body, $0.id, user) }
         try Self.compare(store, all, documents, visible, rule, user)
+        let copy = try free.datastore(named: "copy\(copies)")
+        copies += 1
+        try Self.copy(visible, of: all, to: copy) { rule.shows($0.body, $0.id, user) }
+        for read in Self.reads {
+          let (found, expected) = (try read.answer(store), try read.answer(copy))
+          #expect(found == expected, "\(read.name) \(rule.read.text) \(user)")
+        }
       }
       let admin = UserContext(name: "x", roles: ["_admin"])
       let manager = try DatastoreManager(
@@ -128,6 +136,77 @@ import Testing
       #expect(try manager.datastore(named: "store").read { try $0.allDocuments() } == documents)
     }
   }
+
+  /// Copies the leaves of documents that a user sees.
+  private static func copy(
+    _ visible: [DocumentRevision], of all: Datastore, to copy: Datastore, _ shows: (DocumentRevision) -> Bool
+  ) throws {
+    for document in visible {
+      let tree = try all.read { try $0.tree(ofDocument: document.id) }
+      for leaf in try all.read({ try $0.currentRevisions(ofDocument: document.id) }) where shows(leaf) {
+        let history = tree?.history(of: leaf.revisionID).map(\.id) ?? []
+        try copy.write { _ = try $0.forceInsert(leaf, history: history) }
+      }
+    }
+  }
+
+  /// A read of a datastore, and its answer without what differs between two datastores with the same documents.
+  private struct Read: Sendable {
+    let name: String
+    let answer: @Sendable (Datastore) throws -> [String]
+  }
+
+  private static let reads: [Read] =
+    selectors.prefix(4).flatMap { selector in
+      [
+        Read(name: "find \(selector)") { try $0.find(selector).map(\.json.text).sorted() },
+        Read(name: "sort \(selector)") {
+          try $0.find(selector, skip: 1, limit: 5, fields: ["n", "owner"], sort: ["n"]).map(\.json.text)
+        },
+        Read(name: "count \(selector)") { ["\(try $0.count(selector))"] },
+        Read(name: "results \(selector)") { try $0.results(for: Query(selector)).documentIDs().sorted() },
+        Read(name: "distinct \(selector)") { try $0.distinct("owner", where: selector).map(\.text) },
+        Read(name: "group \(selector)") {
+          try $0.group(
+            by: ["type"], .count(as: "count"), .sum("n", as: "sum"), .maximum("n", as: "max"), where: selector
+          ).map(\.text)
+        },
+        Read(name: "pages \(selector)") { store in
+          var (query, ids) = (try Query(selector, limit: 3, sort: ["type", "n"]), [String]())
+          repeat {
+            let page = try store.page(query)
+            ids += page.documents.map(\.id)
+            query.bookmark = page.bookmark
+          } while query.bookmark != nil && ids.count < 100
+          return ids
+        },
+      ]
+    } + [
+      Read(name: "all ids") { try $0.read { try $0.allDocumentIDs() } },
+      Read(name: "all documents") {
+        try $0.read { try $0.allDocuments(offset: 1, limit: 4, descending: true) }.map(\.json.text)
+      },
+      Read(name: "number") { ["\(try $0.read { try $0.documentCount() })"] },
+      Read(name: "conflicts") { try $0.read { try $0.conflictedDocumentIDs() } },
+      Read(name: "fields") { store in
+        let summary = try store.summarizeFields()
+        return ["\(summary.documents)"] + summary.fields.map { "\($0.path) \($0.documents) \($0.distinct)" }
+      },
+      Read(name: "groups of all") { try $0.group(by: [], .count(as: "count")).map(\.text) },
+      Read(name: "leaves") { store in
+        try store.read { snapshot in
+          try snapshot.allDocumentIDs().flatMap { try snapshot.currentRevisions(ofDocument: $0) }
+        }.map(\.json.text)
+      },
+      Read(name: "texts") { store in
+        try store.read { snapshot in
+          try snapshot.allDocumentIDs().map {
+            String(decoding: try snapshot.documentText(withID: $0), as: UTF8.self)
+          }
+        }
+      },
+      Read(name: "attachments") { ["\(try $0.read { try $0.attachmentCount() })"] },
+    ]
 
   private static func compare(
     _ store: Datastore, _ all: Datastore, _ documents: [DocumentRevision], _ visible: [DocumentRevision],

@@ -31,6 +31,39 @@ import Testing
     #expect(try space.run("put", "people/contacts", "kim", #"{"age":7}"#).status == 0)
   }
 
+  @Test func `commands that read show a user what they see`() throws {
+    let space = try Workspace(Workspace.people)
+    let rule =
+      #"{"read":[{"roles":["adult"],"selector":{"age":{"$gte":18}}},"#
+      + #"{"roles":["*"],"selector":{"_id":{"$data":"userCtx.name"}}}]}"#
+    #expect(try space.run("rules", "set", "people/contacts", rule).status == 0)
+    let all = try space.run("find", "people/contacts", "--ids").lines.sorted()
+    #expect(all.contains("zoe") && all.contains("mike") && all.count > 2)
+    let zoe = try space.run("get", "people/contacts", "zoe").output
+    for (command, output) in [
+      (["find", "people/contacts"], zoe), (["sample", "people/contacts"], zoe),
+      (["export", "people/contacts"], zoe),
+      (["count", "people/contacts"], "1\n"), (["distinct", "people/contacts", "_id"], "\"zoe\"\n"),
+      (["group", "people/contacts", "--count", "n"], "{\"n\":1}\n"), (["conflicts", "people/contacts"], ""),
+    ] {
+      #expect(try space.run(Built.cdtquery, command + ["--as", "zoe"]).output == output, "\(command)")
+    }
+    #expect(try space.run("count", "people/contacts", "--as", "zoe", "--roles", "adult").output != "1\n")
+    for command in ["describe", "changes", "explain"] {
+      let result = try space.run(command, "people/contacts", "--as", "zoe")
+      #expect(result.status == 0 && !result.output.contains("mike"), "\(command) \(result.errors)")
+    }
+    #expect(try space.run("changes", "people/contacts", "--as", "zoe").lines.count == 1)
+    #expect(try space.run("info", "people/contacts", "--as", "zoe").output.contains(#""documents":1"#))
+    let missing = try space.run("get", "people/contacts", "nobody", "--as", "zoe")
+    let hidden = try space.run("get", "people/contacts", "mike", "--as", "zoe")
+    #expect(missing.status == 66 && hidden.status == 66 && hidden.output.isEmpty)
+    #expect(hidden.errors == missing.errors.replacing("nobody", with: "mike"))
+    #expect(try space.run("attachment", "list", "people/contacts", "mike", "--as", "zoe").status == 66)
+    let file = try space.run("find", "people.jsonl", "--as", "zoe")
+    #expect(file.status == 64 && file.errors.contains("--as is for stores"), "\(file.errors)")
+  }
+
   @Test func `documents that break a rule are found`() throws {
     let space = try workspace()
     let rows = try space.run("rules", "check", "people/contacts", "--quiet")

@@ -28,6 +28,7 @@ struct ConflictsCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The id of a document.") var id: String?
   @Flag(help: "List the keys of unique indexes that several documents have.") var unique = false
 

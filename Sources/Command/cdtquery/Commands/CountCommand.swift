@@ -16,6 +16,7 @@ struct CountCommand: QueryingCommand {
   @Argument(help: "The selector. (default: every document)") var selector: String?
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var server: ServerOptions
 
   func run() throws {

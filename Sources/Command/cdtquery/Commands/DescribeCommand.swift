@@ -29,6 +29,7 @@ struct DescribeCommand: QueryingCommand {
   @Option(help: "table, or json for the fields as data.") var format = Format.table
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var server: ServerOptions
 
   func run() throws {

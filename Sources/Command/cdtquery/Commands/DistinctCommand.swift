@@ -20,6 +20,7 @@ struct DistinctCommand: QueryingCommand {
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var server: ServerOptions
 
   func run() throws {

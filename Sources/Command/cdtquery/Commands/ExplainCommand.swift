@@ -24,6 +24,7 @@ struct ExplainCommand: ParsableCommand {
 
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @OptionGroup var server: ServerOptions

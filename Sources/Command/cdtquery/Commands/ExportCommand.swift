@@ -27,6 +27,7 @@ struct ExportCommand: ParsableCommand {
 
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @Argument(help: "The file to write; - is standard output.") var file = "-"
   @Option(help: "jsonl, csv or tsv. (default: by the name of the file, else jsonl)") var format: Format?
   @Flag(help: "Write the documents' attachments too.") var attachments = false

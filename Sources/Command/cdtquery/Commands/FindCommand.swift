@@ -51,6 +51,7 @@ struct FindCommand: QueryingCommand {
   var batch: String?
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var server: ServerOptions
 
   func validate() throws {

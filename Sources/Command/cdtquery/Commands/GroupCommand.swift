@@ -38,6 +38,7 @@ struct GroupCommand: QueryingCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var server: ServerOptions
 
   func validate() throws {

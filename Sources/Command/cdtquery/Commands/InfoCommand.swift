@@ -16,6 +16,7 @@ struct InfoCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
 
   func run() throws {
     let datastore = try store.open()

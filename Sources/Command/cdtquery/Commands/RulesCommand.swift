@@ -50,7 +50,7 @@ struct RulesCommand: ParsableCommand {
       commandName: "set",
       abstract: "Set the rules of a design document, in place of those that it has.",
       discussion: """
-        The rules are JSON, @FILE, or - for standard input, with the members validate_doc_update and defs. {} removes them.
+        The rules are JSON, @FILE, or - for standard input, with the members validate_doc_update, read and defs. {} removes them.
 
         EXAMPLE
           $ cdtquery rules set people/contacts --name adults \\

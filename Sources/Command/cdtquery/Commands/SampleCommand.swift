@@ -22,6 +22,7 @@ struct SampleCommand: QueryingCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
+  @OptionGroup var user: UserOptions
   @OptionGroup var server: ServerOptions
 
   func validate() throws {

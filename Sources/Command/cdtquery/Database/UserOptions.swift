@@ -3,12 +3,13 @@ import CDTDatastore
 import CDTQuery
 import Synchronization
 
-/// The options of commands for which a store's rules can be enforced.
+/// The options of commands that read or write documents, for which a store's rules can be enforced.
 struct UserOptions: ParsableArguments {
   /// The user of this run.
   private static let user = Mutex<UserContext?>(nil)
 
-  @Option(name: .customLong("as"), help: "Enforce the store's rules for this user.") var name: String?
+  @Option(name: .customLong("as"), help: "Read and write as this user, by the store's rules.") var name:
+    String?
   @Option(help: "The roles of the user, separated by commas.") var roles: String?
 
   var context: UserContext? {

@@ -24,6 +24,7 @@ extension QueryingCommand {
   func open(_ database: DatabaseArgument, reading input: String? = nil) throws -> any QuerySource {
     guard case .file(let path) = database else { return try openDatabase(database, reading: input) }
     guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+    try UserOptions.checkIsNone()
     guard path != "-" || input != "-" else {
       throw ToolError(
         .usage, "standard input can't be both the documents and the selector; give one as an argument")

@@ -60,6 +60,7 @@
         "attachments": .int(Int64(counts.attachments)),
         "bytes": .int(counts.bytes),
         "retries": .int(Int64(counts.retries)), "leftFilter": .int(Int64(counts.leftFilter)),
+        "removed": .int(Int64(counts.removed)),
       ]
     }
   }

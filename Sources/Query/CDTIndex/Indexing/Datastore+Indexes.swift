@@ -83,7 +83,8 @@ extension Datastore {
 
   /// The datastore's indexes, sorted by name.
   public func listIndexes() throws -> [IndexInfo] {
-    try mapped { try queryExtension().design.listIndexes(stop: nil) }
+    let indexes = try mapped { try queryExtension().design.listIndexes(stop: nil) }
+    return try readWithoutExtensions { try $0.seesEverything } ? indexes : indexes.map(\.withoutSize)
   }
 
   /// The datastore's indexes, sorted by name.

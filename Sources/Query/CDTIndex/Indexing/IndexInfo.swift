@@ -13,20 +13,30 @@ public struct IndexInfo: Sendable, Hashable {
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// The number of rows: one per document that the index holds, more if fields are arrays.
-  public let entries: Int
-  /// The size of the rows in bytes.
-  public let bytes: Int
+  /// The number of rows: one per document that the index holds, more if fields are arrays. 0 for a user who does not see every document.
+  public private(set) var entries: Int
+  /// The size of the rows in bytes. 0 for a user who does not see every document.
+  public private(set) var bytes: Int
   /// The sequence up to which every document is in the index; later documents are checked by the matcher.
   public let indexedSequence: Int64
   /// The measured distribution of the values; `nil` for a text index, and before the measurement.
-  package let statistics: IndexStatistics?
+  package private(set) var statistics: IndexStatistics?
+
+  /// The index without what tells of documents.
+  var withoutSize: IndexInfo {
+    var info = self
+    (info.entries, info.bytes, info.statistics) = (0, 0, nil)
+    return info
+  }
 
   /// The index as `cdtquery index list` prints it.
   public var json: JSONObject {
     var json = definition.json
-    json["entries"] = .int(Int64(entries))
-    json["bytes"] = .int(Int64(bytes))
+    // An index has a page at least.
+    if bytes > 0 {
+      json["entries"] = .int(Int64(entries))
+      json["bytes"] = .int(Int64(bytes))
+    }
     json["sequence"] = .int(indexedSequence)
     return json
   }

@@ -69,11 +69,15 @@ final class IndexMaintenance: Sendable {
     guard !wanted.isEmpty else { return [] }
     func list() throws -> [UniqueViolation] {
       if !indexes.isReadOnly { try build(only: name) }
-      return try indexes.reading { file in
-        try file.connection.transaction(.deferred) {
-          let (state, catalog) = (try file.state(), try file.catalog())
-          let entries = wanted.compactMap { catalog.entry(named: $0.name) }
-          return try entries.flatMap { try UniqueListing($0, state, in: file).violations() }
+      return try indexes.openStore().readWithoutExtensions { transaction in
+        try indexes.reading { file in
+          try file.connection.transaction(.deferred) {
+            let (state, catalog) = (try file.state(), try file.catalog())
+            let entries = wanted.compactMap { catalog.entry(named: $0.name) }
+            return try entries.flatMap {
+              try UniqueListing($0, state, in: file, transaction.sees).violations()
+            }
+          }
         }
       }
     }

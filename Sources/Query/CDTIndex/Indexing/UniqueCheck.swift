@@ -84,8 +84,9 @@ struct UniqueCheck {
     let documents = try [number, other].map { number in
       try UniqueKeySearch.document(number, on: write.connection, "main", key, of: entry.definition)
     }
-    return UniqueViolation(
-      index: entry.definition.name, key: documents.first?.values ?? [], documentIDs: documents.map(\.id))
+    return try UniqueViolation(
+      index: entry.definition.name, key: documents.first?.values ?? [], documentIDs: documents.map(\.id)
+    ).naming(write.sees)
   }
 }
 

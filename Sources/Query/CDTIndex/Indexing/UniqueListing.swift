@@ -7,10 +7,16 @@ struct UniqueListing {
   private let file: IndexConnection
   /// The sequence up to which the index has every document.
   private let completeUpTo: Int64
+  /// Whether the user sees a document.
+  private let sees: (_ id: String) throws -> Bool
 
   private static let documents = "\(IndexConnection.documents).documents"
 
-  init(_ entry: IndexCatalog.Entry, _ state: IndexState, in file: IndexConnection) {
+  init(
+    _ entry: IndexCatalog.Entry, _ state: IndexState, in file: IndexConnection,
+    _ sees: @escaping (_ id: String) throws -> Bool = { _ in true }
+  ) {
+    self.sees = sees
     self.entry = entry
     self.file = file
     completeUpTo = entry.watermark ?? state.sequence
@@ -45,7 +51,7 @@ struct UniqueListing {
       rows.sort()
       try insertion.insert(rows, 0..<rows.count)
     }
-    return overflow.sorted { $0.precedesInBytes($1) }.map {
+    return try overflow.filter(sees).sorted { $0.precedesInBytes($1) }.map {
       UniqueViolation(index: entry.definition.name, key: [], documentIDs: [$0])
     }
   }
@@ -65,6 +71,7 @@ struct UniqueListing {
     var key = OrderKey()
     var holders: [(id: String, number: Int64)] = []
     func finish() throws {
+      if holders.count > 1 { holders = try holders.filter { try sees($0.id) } }
       guard holders.count > 1, let first = holders.first else { return }
       let values = try UniqueKeySearch.document(
         first.number, on: file.connection, IndexConnection.documents, key, of: entry.definition

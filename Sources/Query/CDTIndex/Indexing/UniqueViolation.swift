@@ -23,9 +23,15 @@ public struct UniqueViolation: Error, Hashable, Sendable {
   /// The value of each field of the index. Empty if one document has more than 1,000 keys, which are not compared.
   public let key: [JSONValue]
 
-  /// The documents that have the key. Of a refused write, the first is the one that would get it, and the other has it; in a
-  /// list, all that have it, sorted.
+  /// The documents that have the key. Of a refused write, the first is the one that would get it, and the other has it, if the user
+  /// sees it; in a list, all that have it, sorted.
   public let documentIDs: [String]
+
+  /// The violation of a refused write with the name of the other document only if it is seen.
+  package func naming(_ sees: (_ id: String) throws -> Bool) rethrows -> UniqueViolation {
+    let others = try documentIDs.dropFirst().filter(sees)
+    return UniqueViolation(index: index, key: key, documentIDs: documentIDs.prefix(1) + others)
+  }
 }
 
 extension UniqueViolation: CustomStringConvertible {
@@ -38,6 +44,11 @@ extension UniqueViolation: CustomStringConvertible {
         "the document \(ids.first ?? "") has more than \(IndexRows.maximumCombinations) keys in the unique index \(name); "
         + "shorten its arrays"
       return text.boundedMessage
+    }
+    guard ids.count > 1 else {
+      return
+        "the document \(ids.first ?? "") has the same key \(JSONValue.array(key).text) in the unique index \(name) as another one; change it"
+        .boundedMessage
     }
     let shown =
       ids.prefix(Self.maximumShown).joined(separator: ", ") + (ids.count > Self.maximumShown ? ", …" : "")

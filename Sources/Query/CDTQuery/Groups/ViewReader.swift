@@ -23,7 +23,7 @@ package struct ViewReader {
     self.engine = engine
     self.entry = entry
     stop = QueryStop(signal: engine.transaction.stop)
-    isRestricted = try engine.transaction.withholdsDocuments
+    isRestricted = try !engine.transaction.seesEverything
   }
 
   private var fields: Int { view.fields }

@@ -47,7 +47,7 @@ final class LiveObserver: Sendable {
 
   private let query: Query
   private let resolved: ResolvedQuery
-  /// `nil` if only the datastore can answer: for a text search.
+  /// `nil` if only the datastore can answer: for a text search, and for a user.
   private let matcher: Matcher?
   /// The place after which the results begin.
   private let start: OrderKey?
@@ -61,12 +61,14 @@ final class LiveObserver: Sendable {
   let changeCount = EventCount()
 
   /// - Throws: ``QueryError`` with the path of the invalid part.
-  init(_ query: Query) throws(QueryError) {
+  ///
+  /// - Parameter isRestricted: Whether rules may change which documents are seen, which only the datastore can answer.
+  init(_ query: Query, isRestricted: Bool = false) throws(QueryError) {
     var query = query.inLiveOrder
     guard !query.isBackward else { throw QueryError(.backwardLive) }
     resolved = try ResolvedQuery(query)
-    let text = query.selector.clause.textSearch
-    matcher = text == nil ? Matcher(resolved.selector.clause) : nil
+    let isIncremental = query.selector.clause.textSearch == nil && !isRestricted
+    matcher = isIncremental ? Matcher(resolved.selector.clause) : nil
     let sort = resolved.sort
     start = resolved.start.map { bookmark in
       var key = OrderKey()
@@ -75,7 +77,7 @@ final class LiveObserver: Sendable {
     }
     window = query.limit.map { query.skip.addingClamped($0) }
     query.skip = 0
-    query.limit = window?.addingClamped(text == nil ? Self.buffer : 0)
+    query.limit = window?.addingClamped(isIncremental ? Self.buffer : 0)
     self.query = query
   }
 

@@ -187,7 +187,7 @@ private final class LiveSubscription: Sendable {
   private let store: Datastore
 
   init(_ query: Query, in store: Datastore) throws {
-    observer = try LiveObserver(query)
+    observer = try LiveObserver(query, isRestricted: store.hasUser)
     queries = try store.liveQueries()
     self.store = store
     try queries.enter(observer, store)

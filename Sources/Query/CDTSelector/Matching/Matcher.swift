@@ -53,7 +53,6 @@ package final class Matcher: Sendable {
   /// - Throws: ``MatchFailure`` if a pattern exceeds its limits; the query then has no result.
   package func matches(_ document: DocumentBytes) throws(MatchFailure) -> Bool {
     guard required?.isIn(document.body) != false else { return false }
-    texts?.beginText()
     return try matches(document, at: 0)
   }
 
@@ -64,6 +63,8 @@ package final class Matcher: Sendable {
   }
 
   private func matches(_ document: DocumentBytes, at start: Int) throws(MatchFailure) -> Bool {
+    // Of elements, it is that of their document.
+    texts?.beginText()
     var result: Result<Bool, MatchFailure> = .success(false)
     withUnsafeTemporaryAllocation(of: Int.self, capacity: names.count) { found in
       var view = DocumentView(document, at: start, names: names, found: found)

@@ -6,7 +6,9 @@ extension ReadTransaction {
   ///
   /// - Complexity: O(*a*) in the number of attachments of all revisions.
   public func attachmentCount() throws -> Int {
-    try use { Int(try $0.scalar("SELECT count(DISTINCT key) FROM attachments")) }
+    let seen = try seenDocuments()?.table(hidesDocuments: false)
+    let condition = seen.map { " WHERE document IN (SELECT number FROM \($0.name))" } ?? ""
+    return try use { Int(try $0.scalar("SELECT count(DISTINCT key) FROM attachments\(condition)")) }
   }
 }
 

@@ -223,6 +223,7 @@ extension WriteTransaction {
   /// merged, the winner; `nil` for a new document.
   private func base<M: DocumentModel>(of model: M, merges: Bool) throws -> DocumentRevision? {
     let (id, read) = (model.id, model.revision)
+    try checkSeen(id)
     let (exists, isLeaf) = try use { connection -> (Bool, Bool) in
       guard let row = try rowToChange(id, on: connection) else { return (false, false) }
       let leaf = try read.flatMap { try DocumentWriting(connection: connection).leaf($0, of: row) }

@@ -23,7 +23,13 @@ struct DocumentWriting {
   let connection: Connection
 
   /// Adds a document, whose id does not exist.
-  func insert(id: String, _ new: NewRevision) throws {
+  ///
+  /// - Parameter row: The row of a document of this id that has no other revision any more.
+  func insert(id: String, _ new: NewRevision, over row: DocumentRow? = nil) throws {
+    if let row {
+      try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
+      return try replaceWinner(by: new, of: row)
+    }
     let statement = try connection.statement(
       """
       INSERT INTO documents

@@ -61,6 +61,8 @@ package struct PendingWrite {
   package let replicatedSequences: RangeSet<Int64>
   /// Whether design documents are among them.
   package let changesDesignDocuments: Bool
+  /// Whether the user who writes sees a document.
+  package let sees: (_ id: String) throws -> Bool
 
   /// Whether it has only inserted revisions made elsewhere.
   package var isReplicated: Bool {

@@ -3,7 +3,15 @@ import CDTSQLite
 extension WriteTransaction {
   /// The row of a document that is about to be changed. Leaves that are hidden are deleted first, so the change is that of a document
   /// without them.
+  ///
+  /// - Returns: `nil` if the document does not exist, or was purged.
   func rowToChange(_ id: String, on connection: Connection) throws -> DocumentRow? {
+    let row = try rowToReplace(id, on: connection)
+    return row?.isPurged == true ? nil : row
+  }
+
+  /// The same, also of a purged document.
+  func rowToReplace(_ id: String, on connection: Connection) throws -> DocumentRow? {
     if store.hiding != nil { while try deleteIfHidden(id) {} }
     return try DocumentRow.find(id, on: connection)
   }

@@ -37,10 +37,10 @@ struct TreeMerging {
     guard let leaf = history.first else { return false }
     var sequence: Int64?
     var row = try DocumentRow.find(id, on: connection)
-    if row == nil {
+    if row?.isPurged ?? true, leaf != .purged || row == nil {
       let next = try nextSequence()
       sequence = next
-      try DocumentWriting(connection: connection).insert(id: id, try new(next))
+      try DocumentWriting(connection: connection).insert(id: id, try new(next), over: row)
       row = try DocumentRow.find(id, on: connection)
     }
     guard let row else { throw DatastoreError(.noSuchDocument(id)) }

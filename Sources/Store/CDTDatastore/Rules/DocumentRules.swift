@@ -24,7 +24,10 @@ package struct ProposedRevision {
   package let isReplicated: Bool
 }
 
-extension WriteTransaction {
+extension ReadTransaction {
+  /// Has the transaction read and write everything, for operations on the whole datastore.
+  package func ignoreRules() { rules = nil }
+
   /// Runs `body` with the rules of a user.
   package func enforcing<R>(_ rules: (any DocumentRules)?, _ body: () throws -> R) rethrows -> R {
     let others = self.rules
@@ -33,17 +36,30 @@ extension WriteTransaction {
     return try body()
   }
 
+  /// Whether the user sees every document.
+  package var seesEverything: Bool { get throws { try seenDocuments() == nil } }
+
+  /// Whether the user sees a document that exists.
+  package func sees(_ id: String) throws -> Bool {
+    guard let table = try seenDocuments()?.table(hidesDocuments: false) else { return true }
+    return try use { try DocumentRow.find(id, in: table, on: $0) != nil }
+  }
+}
+
+extension Datastore {
+  /// Whether rules are enforced for a user, who may not see every document.
+  package var hasUser: Bool { options.rules != nil }
+}
+
+extension WriteTransaction {
   /// Throws if a document exists that the user does not see.
   package func checkSeen(_ id: String) throws {
-    guard rules != nil, deleting == nil else { return }
-    try use { connection in
-      guard let row = try DocumentRow.find(id, on: connection), !row.isDeleted,
-        let table = try seenDocuments()?.table(hidesDocuments: false),
-        try DocumentRow.find(id, in: table, on: connection) == nil
-      else { return }
-      throw RuleViolation(
-        documentID: id, isUnauthorized: false, failures: [], reason: "you may not change this document")
-    }
+    guard rules != nil, deleting == nil, let row = try use({ try DocumentRow.find(id, on: $0) }),
+      !row.isDeleted,
+      try !sees(id)
+    else { return }
+    throw RuleViolation(
+      documentID: id, isUnauthorized: false, failures: [], reason: "you may not change this document")
   }
 
   /// Throws if the rules refuse a revision. Deletions by the datastore itself are not a user's.

@@ -38,20 +38,25 @@ struct SeenDocuments {
 
   static let function = "cdt_sees"
   private static let earlierFunction = "cdt_saw"
-  /// All documents that are seen, and those of them that are not hidden.
+  /// All documents that are seen, and those of them that are not hidden; the same with those that have left.
   private static let all = DocumentTable("temp.seen_documents", withholdsLeaves: true)
   private static let visible = DocumentTable("temp.seen_visible_documents", withholdsLeaves: true)
+  private static let allLeft = DocumentTable("temp.left_documents", withholdsLeaves: true)
+  private static let visibleLeft = DocumentTable("temp.left_visible_documents", withholdsLeaves: true)
 
   init(on connection: Connection) throws(SQLiteError) {
-    predicate = try SQLPredicate(Self.function, arguments: 3, on: connection)
-    earlier = try SQLPredicate(Self.earlierFunction, arguments: 3, on: connection)
+    predicate = try Self.predicate(on: connection)
+    earlier = try connection.predicate(Self.earlierFunction, arguments: 3)
     try HiddenDocuments.createView(on: connection)
-    for (view, source) in [(Self.all, DocumentTable.all.name), (Self.visible, HiddenDocuments.view.name)] {
+    for (view, source, condition) in [
+      (Self.all, "main.documents", Self.isSeen), (Self.visible, HiddenDocuments.view.name, Self.isSeen),
+      (Self.allLeft, "main.documents", Self.isOrWasSeen),
+      (Self.visibleLeft, HiddenDocuments.view.name, Self.isOrWasSeen),
+    ] {
       try connection.execute(
         """
         CREATE TEMP VIEW IF NOT EXISTS \(view.name.dropFirst("temp.".count)) AS
-          SELECT * FROM \(source == "documents" ? "main.documents" : source) d
-           WHERE \(Self.isSeen)
+          SELECT * FROM \(source) d WHERE \(condition)
         """)
     }
   }
@@ -77,6 +82,8 @@ struct SeenDocuments {
     """
   }
 
+  private static let isOrWasSeen = "CASE WHEN d.deleted THEN \(wasSeen) ELSE \(hasLeft(function)) END"
+
   /// The changes after a sequence, and whether the user sees their documents (2), saw them (1) or does not know of them (0).
   static func changesSQL(in documents: DocumentTable) -> String {
     """
@@ -93,6 +100,13 @@ struct SeenDocuments {
      WHERE id = ?1 AND NOT deleted AND NOT \(isSeen) AND \(hasLeft(function))
     """
   }
+
+  /// The revisions of a document that the user saw at earlier times.
+  static let earlierRevisionsSQL = """
+    SELECT r.revision FROM documents d JOIN revisions r ON r.document = d.number
+     WHERE d.id = ?1 AND NOT r.deleted AND r.body IS NOT NULL AND \(earlierFunction)(d.id, r.body, r.revision)
+     LIMIT 1000
+    """
 
   /// Calls `body` while earlier states are those of some times.
   func comparing<R>(with earlier: [any DocumentVisibility], _ body: () throws -> R) rethrows -> R {
@@ -125,7 +139,15 @@ struct SeenDocuments {
     return withheld
   }
 
-  func table(hidesDocuments: Bool) -> DocumentTable { hidesDocuments ? Self.visible : Self.all }
+  /// The function of a connection. It can't be made while a statement runs.
+  static func predicate(on connection: Connection) throws(SQLiteError) -> SQLPredicate {
+    try connection.predicate(function, arguments: 3)
+  }
+
+  func table(hidesDocuments: Bool, _ includesLeft: Bool = false) -> DocumentTable {
+    includesLeft
+      ? hidesDocuments ? Self.visibleLeft : Self.allLeft : hidesDocuments ? Self.visible : Self.all
+  }
 
   /// Has the views show what a user sees; `nil` shows nothing.
   func show(_ visibility: (any DocumentVisibility)?) {
@@ -147,11 +169,6 @@ package struct SeenChange: Sendable {
 }
 
 extension ReadTransaction {
-  /// Whether the user may not see some documents.
-  package var withholdsDocuments: Bool {
-    get throws { try seenDocuments() != nil }
-  }
-
   /// Of the next changes after a sequence those that the user sees, and documents that the user does not see any more.
   ///
   /// - Parameters:
@@ -187,6 +204,29 @@ extension ReadTransaction {
         return (changes, count < limit ? nil : last)
       }
     }
+  }
+
+  /// A revision and at most 99 of its ancestors, also of a document that the user does not see any more.
+  package func historyOfLeft(_ id: String, _ revision: RevisionID) throws -> [RevisionID] {
+    let tree = try use { try DocumentTree(of: id, in: DocumentTable.all.name, on: $0) }
+    return tree?.history(of: revision).prefix(100).map(\.id) ?? []
+  }
+
+  /// The history of a document that the user does not see any more, and the revisions of other branches that the user saw at earlier times.
+  package func revisionsOfLeft(
+    _ change: Change, comparedWith earlier: [any DocumentVisibility]
+  ) throws -> [RevisionID] {
+    var found = try historyOfLeft(change.id, change.revisionID)
+    guard change.leafCount > 1, let seen = try seenDocuments() else { return found }
+    try use { connection in
+      let statement = try connection.statement(SeenDocuments.earlierRevisionsSQL)
+      defer { statement.reset() }
+      try statement.bind(change.id, at: 1)
+      try seen.comparing(with: earlier) {
+        while try statement.step() { found.append(try RevisionID(stored: statement.unsafeBytes(0))) }
+      }
+    }
+    return found
   }
 
   /// The winner of a document that the user has seen, and does not see any more.

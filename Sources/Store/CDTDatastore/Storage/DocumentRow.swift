@@ -15,6 +15,9 @@ struct DocumentRow {
   static let columns =
     "sequence, number, \(StoredText.revisionColumn), leaves, deleted, attachments"
 
+  /// Whether the document was purged: it has no revision but the mark of that.
+  var isPurged: Bool { isDeleted && leaves == 1 && revision == .purged }
+
   /// Reads the row from the current row of a statement.
   private init(_ statement: Statement, of id: String) throws(DatastoreError) {
     self.id = id

@@ -16,6 +16,7 @@ final class SessionWriter {
   init(_ connection: Connection) throws(SQLiteError) {
     self.connection = connection
     try connection.countLog()
+    _ = try SeenDocuments.predicate(on: connection)
   }
 
   /// Runs a transaction that is committed to disk or rolled back.

@@ -194,7 +194,7 @@ extension Datastore {
           let pending = PendingWrite(
             connection: connection, previousSequence: before, lastSequence: transaction.sequence,
             replicatedSequences: transaction.replicatedSequences,
-            changesDesignDocuments: transaction.lastDesignSequence != nil)
+            changesDesignDocuments: transaction.lastDesignSequence != nil, sees: transaction.sees)
           for each in extensions { try each.willCommit(pending) }
           return (result, pending)
         }

@@ -32,7 +32,9 @@ public class ReadTransaction {
   /// The states of extensions for this transaction. The next one has them, too, if it reads the same.
   package var extensionStates = ExtensionStates()
   /// The rules of the user who reads; `nil` if none are enforced.
-  package internal(set) var rules: (any DocumentRules)? { didSet { seen = nil } }
+  package internal(set) var rules: (any DocumentRules)? { didSet { (seen, lastTree) = (nil, nil) } }
+  /// Whether reads include documents that the user has seen until they were changed, for a replicator that sends this change.
+  package var includesLeft = false
   /// The views of what the user sees, once they are known; the second optional is `nil` for everything.
   private var seen: SeenDocuments??
   /// The memory for a sort before it spills to disk, in bytes.
@@ -127,7 +129,7 @@ public class ReadTransaction {
   /// The documents that are read: without those that are hidden, and those that the user does not see.
   func visibleDocuments() throws -> DocumentTable {
     let hidden = try hiddenDocuments()
-    return try seenDocuments()?.table(hidesDocuments: !hidden.isEmpty) ?? hidden.visible
+    return try seenDocuments()?.table(hidesDocuments: !hidden.isEmpty, includesLeft) ?? hidden.visible
   }
 
   func reading<R>(_ body: (DocumentReading) throws -> R) throws -> R {

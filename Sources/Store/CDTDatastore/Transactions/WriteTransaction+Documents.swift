@@ -30,7 +30,8 @@ extension WriteTransaction {
     try checkSeen(id)
     return try use { connection in
       try DocumentSize.check(id, body, on: connection)
-      let existing = try rowToChange(id, on: connection)
+      let found = try rowToReplace(id, on: connection)
+      let existing = found?.isPurged == true ? nil : found
       if let existing, !existing.isDeleted { throw DatastoreError(.documentExists(id)) }
       try checkRules(
         ProposedRevision(
@@ -42,7 +43,7 @@ extension WriteTransaction {
       if let existing {
         try Self.add(new, to: existing, id: id, on: connection)
       } else {
-        try DocumentWriting(connection: connection).insert(id: id, new)
+        try DocumentWriting(connection: connection).insert(id: id, new, over: found)
       }
       return new
     }

@@ -17,6 +17,8 @@ package struct DocumentInput: Sendable {
   package private(set) var history: [RevisionID] = []
   /// Whether `_deleted` is true.
   package private(set) var isDeleted = false
+  /// Whether `_removed` is true: a server withholds the revision from the user.
+  package private(set) var isRemoved = false
   /// The attachments in the order of their members, which is the order of their parts in a multipart body.
   package private(set) var attachments: [IncomingAttachment] = []
   /// The members that are not special.
@@ -35,15 +37,17 @@ package struct DocumentInput: Sendable {
   }
 
   /// Reads a document that is one JSON object and nothing else.
-  package init(_ bytes: UnsafeRawBufferPointer) throws(CouchError) {
-    try self.init(Self.object(bytes))
+  ///
+  /// - Parameter mayBeRemoved: Whether `_removed` is allowed.
+  package init(_ bytes: UnsafeRawBufferPointer, mayBeRemoved: Bool = false) throws(CouchError) {
+    try self.init(Self.object(bytes), mayBeRemoved: mayBeRemoved)
   }
 
   /// Reads a document.
   ///
   /// - Throws: ``CouchError`` with status 400 if a member that begins with an underscore is unknown or has an invalid
   ///   value. If `_rev` and `_revisions` disagree, `_revisions` is right, as at CouchDB.
-  package init(_ object: NormalizedObject) throws(CouchError) {
+  package init(_ object: NormalizedObject, mayBeRemoved: Bool = false) throws(CouchError) {
     body = BodyText(object)
     var revision: RevisionID?
     var list: RevisionList?
@@ -58,6 +62,7 @@ package struct DocumentInput: Sendable {
       case "_deleted":
         guard case .bool(let flag) = value else { throw .badSpecialMember(name) }
         isDeleted = flag
+      case "_removed" where mayBeRemoved: isRemoved = value == true
       case "_attachments": attachments = try IncomingAttachment.list(json: value)
       case "_conflicts", "_deleted_conflicts", "_revs_info", "_local_seq": break
       default: throw .badSpecialMember(name)

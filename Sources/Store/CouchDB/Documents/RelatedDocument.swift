@@ -27,6 +27,7 @@ where Chunk.SubSequence == Chunk {
 
   private let store: Datastore
   private let limits: Limits
+  private let mayBeRemoved: Bool
   private var json: [UInt8] = []
   private var input: DocumentInput?
   /// The attachments that follow, the next first.
@@ -34,7 +35,9 @@ where Chunk.SubSequence == Chunk {
   private var current: (attachment: IncomingAttachment, sink: AttachmentSink)?
   private var uploads: Attachments = []
 
-  package init(into store: Datastore, limits: Limits) {
+  /// - Parameter mayBeRemoved: Whether it can be a revision that the server withholds.
+  package init(into store: Datastore, limits: Limits, mayBeRemoved: Bool = false) {
+    self.mayBeRemoved = mayBeRemoved
     self.store = store
     self.limits = limits
   }
@@ -85,7 +88,7 @@ where Chunk.SubSequence == Chunk {
       uploads[attachment.name] = try await sink.finish(name: attachment.name, type: attachment.contentType)
       self.current = nil
     } else if input == nil {
-      let input = try json.withUnsafeBytes { try DocumentInput($0) }
+      let input = try json.withUnsafeBytes { try DocumentInput($0, mayBeRemoved: mayBeRemoved) }
       json = []
       wanted = input.attachments.filter { if case .follows = $0.source { true } else { false } }
       // The content of each is a file, so what is too much is refused before it arrives.

@@ -49,6 +49,8 @@ package struct RevisionDifference: Sendable, Hashable {
   package let ancestors: [RevisionID]
   /// Whether the filter of a replication no longer accepts the document.
   package var hasLeftFilter = false
+  /// Whether the source of a replication no longer shows the document, which the target has.
+  package var isRemoved = false
 
   package init(id: String, missing: [RevisionID], ancestors: [RevisionID] = []) {
     self.id = id

@@ -69,7 +69,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
         throw CancellationError()
       }
     }
-    return try await store.read { transaction in
+    return try await reading { transaction in
       if let batch = try self.selectedChanges(since: since, limit: limit, transaction) { return batch }
       let changes = try transaction.changes(since: since, limit: limit)
       let documents = try self.changed(changes.documents, transaction)
@@ -80,9 +80,19 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     }
   }
 
+  /// Reads as the user of the store. A server also gets the change by which a document has left what the user sees.
+  private func reading<R: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await store.read { [sendsToServer] transaction in
+      transaction.includesLeft = sendsToServer
+      return try body(transaction)
+    }
+  }
+
   private func changed(_ changes: [Change], _ transaction: ReadTransaction) throws -> [ChangedDocument] {
     try changes.compactMap { change in
-      guard filter?.accepts(id: change.id) ?? true else { return nil }
+      guard filter?.accepts(id: change.id) ?? true, !change.isPurged else { return nil }
       return ChangedDocument(id: change.id, revisions: try transaction.leaves(of: change))
     }
   }
@@ -105,7 +115,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   }
 
   func leaves(of ids: [String]) async throws -> [ChangedDocument]? {
-    try await store.read { transaction in
+    try await reading { transaction in
       try ids.compactMap { id in
         try transaction.tree(ofDocument: id).map { ChangedDocument(id: id, revisions: $0.leaves.map(\.id)) }
       }
@@ -130,7 +140,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private func page(
     of wanted: ArraySlice<RevisionDifference>
   ) async throws -> (revisions: [TransferredRevision], rest: ArraySlice<RevisionDifference>) {
-    try await store.read { [self] transaction in
+    try await reading { [self] transaction in
       let filter = try self.filter?.renewed
       var (revisions, length): ([TransferredRevision], Int) = ([], 0)
       for (position, document) in zip(wanted.indices, wanted) {
@@ -198,7 +208,47 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
 
   func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     try await store.read { transaction in
-      try documents.compactMap { try transaction.revisionDifference(of: $0.id, among: $0.revisions) }
+      // What the store has need not be sent.
+      transaction.ignoreRules()
+      return try documents.compactMap { document in
+        guard document.isRemoved else {
+          return try transaction.revisionDifference(of: document.id, among: document.revisions)
+        }
+        guard try transaction.entry(ofDocument: document.id).map({ $0.revisionID != .purged }) ?? false else {
+          return nil
+        }
+        var removed = RevisionDifference(id: document.id, missing: document.revisions)
+        removed.isRemoved = true
+        return removed
+      }
+    }
+  }
+
+  private static let unknownChanges =
+    "the source no longer shows the document, which is kept here as it has changes that the source does not know"
+
+  func remove(_ documents: [RemovedDocument]) async throws -> (count: Int, kept: [RejectedRevision]) {
+    let documents = Dictionary(grouping: documents) { KeyBytes($0.id) }
+    return try await store.write { transaction in
+      transaction.ignoreRules()
+      var (count, kept) = (0, [RejectedRevision]())
+      for removals in documents.values {
+        let known = Set(removals.flatMap(\.known))
+        guard let first = removals.first, let tree = try transaction.tree(ofDocument: first.id) else {
+          continue
+        }
+        // A tombstone of a branch that has lost has no edit that could be lost.
+        let isKnown = tree.leaves.allSatisfy { leaf in
+          known.contains(leaf.id) || leaf.isDeleted && !tree.winner.isDeleted
+        }
+        if !isKnown {
+          kept.append(
+            RejectedRevision(id: first.id, revision: first.revision.description, reason: Self.unknownChanges))
+        } else if try transaction.purge(first.id) {
+          count += 1
+        }
+      }
+      return (count, kept)
     }
   }
 

@@ -221,7 +221,7 @@ extension RemoteEnd {
     ) throws {
       let type = head["Content-Type"] ?? "application/json"
       error = type.contains("error=") ? [] : nil
-      document = RelatedDocumentReader(into: store, limits: limits)
+      document = RelatedDocumentReader(into: store, limits: limits, mayBeRemoved: true)
       if head.mediaType == "multipart/related" {
         inner = MultipartReader(boundary: try MultipartBoundary(contentType: type), maximumParts: .max)
       }

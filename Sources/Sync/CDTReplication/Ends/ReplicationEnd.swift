@@ -54,10 +54,30 @@ protocol ReplicationTarget: ReplicationEnd {
   /// Writes revisions.
   func write(_ revisions: [TransferredRevision]) async throws -> WriteOutcome
 
+  /// Removes documents that the source no longer shows.
+  ///
+  /// - Returns: The number of documents that were removed, and those that are kept, as they have a leaf that the source does not know.
+  func remove(_ documents: [RemovedDocument]) async throws -> (count: Int, kept: [RejectedRevision])
+
   /// Waits until everything that was written is on disk.
   ///
   /// - Returns: The result of `open`.
   func makeDurable() async throws -> String?
+}
+
+extension ReplicationTarget {
+  /// A store withholds nothing, so a server is never asked to.
+  func remove(_ documents: [RemovedDocument]) async throws -> (count: Int, kept: [RejectedRevision]) {
+    (0, [])
+  }
+}
+
+/// A document that a source no longer shows.
+struct RemovedDocument: Sendable {
+  let id: String
+  let revision: RevisionID
+  /// The revisions that the source has.
+  let known: [RevisionID]
 }
 
 /// A document that a source lists as changed.
@@ -70,6 +90,10 @@ struct ChangedDocument: Sendable {
   /// The earlier revisions that the source's filter has accepted, if it no longer accepts the document. A target that has one of them
   /// gets the new one.
   var leftFilter: [RevisionID] = []
+  /// Whether the source no longer shows it to the user.
+  var isRemoved = false
+  /// The revisions of a removed document that the source has, if it lists them; otherwise the removed revision tells its history.
+  var known: [RevisionID] = []
 
   /// Adds a leaf.
   mutating func add(_ text: String) {
@@ -118,6 +142,11 @@ struct TransferredRevision: Sendable {
     case .text(let text):
       return try text.withUnsafeBytes { try DocumentInput($0) }
     }
+  }
+
+  /// The revision and its ancestors if the source withholds it from the user; `nil` if it can be written.
+  var removedHistory: [RevisionID]? {
+    if case .parsed(let input) = content, input.isRemoved { input.history } else { nil }
   }
 
   /// The number of bytes of the JSON.
@@ -203,7 +232,7 @@ extension RevisionDifference {
   /// The same with some of its revisions.
   func only(_ missing: [RevisionID]) -> RevisionDifference {
     var part = RevisionDifference(id: id, missing: missing, ancestors: ancestors)
-    part.hasLeftFilter = hasLeftFilter
+    (part.hasLeftFilter, part.isRemoved) = (hasLeftFilter, isRemoved)
     return part
   }
 }

@@ -202,7 +202,7 @@ struct OneWayReplication: Sendable {
   }
 
   private func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
-    let documents = documents.filter { !$0.revisions.isEmpty }
+    let documents = documents.filter { !$0.revisions.isEmpty && !$0.isRemoved }
     if documents.isEmpty { return [] }
     return try await retrying {
       let leftFilter = try await self.leftFilter(documents)
@@ -260,7 +260,18 @@ struct OneWayReplication: Sendable {
     let changes = batch.changes
     progress.count(pending: changes.pending + changes.documents.count) { _ in }
     rejectInvalid(changes.documents, turn)
-    let transferred = try await transfer(batch.missing, turn) { _ in true }
+    // Whether the target has them is known only after the batch before.
+    let removed = changes.documents.filter { $0.isRemoved && !$0.revisions.isEmpty }
+    let unknown = removed.filter(\.known.isEmpty)
+    let wanted = unknown.isEmpty ? [] : try await retrying { try await target.missing(unknown) }
+    var transferred = try await transfer(batch.missing + wanted, turn) { _ in true }
+    try await retrying {
+      try await remove(
+        removed.filter { !$0.known.isEmpty }
+          .map { RemovedDocument(id: $0.id, revision: $0.revisions[0], known: $0.known) }, turn)
+    }
+    transferred.formUnion(
+      removed.flatMap { document in document.revisions.map { RevisionKey(document.id, $0) } })
     progress.count(pending: changes.pending) { $0.changes += changes.documents.count }
     return transferred
   }
@@ -297,17 +308,28 @@ struct OneWayReplication: Sendable {
       wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
     let lateFilter = try lateFilter()
     let leftFilter = Set(documents.filter(\.hasLeftFilter).map { KeyBytes($0.id) })
+    let removed = Set(documents.filter(\.isRemoved).map { KeyBytes($0.id) })
     var isRepeated = false
     try await retrying {
       if isRepeated {
         wanted = try await target.missing(
-          wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing) }
+          wanted.map {
+            ChangedDocument(
+              id: $0.id, revisions: $0.missing, isRemoved: removed.contains(KeyBytes($0.id)))
+          }
         ).marked(leftFilter)
       }
       isRepeated = true
       var writing = WriteBuffer()
+      var withheld: [RemovedDocument] = []
       let unreadable = try await source.read(wanted) { revision in
-        guard isWanted(revision), try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
+        guard isWanted(revision) else { return }
+        if let known = revision.removedHistory {
+          transferred.insert(revision.key)
+          return withheld.append(
+            RemovedDocument(id: revision.id, revision: revision.revision, known: known))
+        }
+        guard try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
         let hasLeftFilter = revision.hasLeftFilter || leftFilter.contains(KeyBytes(revision.id))
         progress.count { counts in
           counts.revisionsRead += 1
@@ -318,9 +340,18 @@ struct OneWayReplication: Sendable {
         if writing.isFull { try await write(writing.take(), turn) }
       }
       try await write(writing.take(), turn)
+      try await remove(withheld, turn)
       reject(unreadable, turn)
     }
     return transferred
+  }
+
+  private func remove(_ documents: [RemovedDocument], _ turn: Turn) async throws {
+    guard !documents.isEmpty else { return }
+    guard await turn.previous.hasSucceeded else { throw CancellationError() }
+    let (count, kept) = try await target.remove(documents)
+    progress.count { $0.removed += count }
+    reject(kept, turn)
   }
 
   private func write(_ revisions: [TransferredRevision], _ turn: Turn) async throws {

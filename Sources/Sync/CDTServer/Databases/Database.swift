@@ -111,7 +111,11 @@ struct Database: Sendable {
 
   /// Runs a write, together with those of other requests. What it throws is thrown; what it has changed before is still saved.
   func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
-    try await shared.writes.write(under: rules, body)
+    do {
+      return try await shared.writes.write(under: rules, body)
+    } catch let violation as UniqueViolation {
+      throw try await readDocuments { try violation.naming($0.sees) }
+    }
   }
 
   /// Lets the indexes follow design documents that were written, so that the next request finds them.
@@ -163,7 +167,7 @@ struct Database: Sendable {
   /// - Throws: `CouchError`: 403 if rules withhold documents from the user; `slowStatistics` if it takes until the deadline, also in
   ///   the queue.
   func measureIndexes(until deadline: ContinuousClock.Instant) async throws -> [IndexInfo] {
-    guard try await !readDocuments({ try $0.withholdsDocuments }) else {
+    guard try await !readDocuments({ try !$0.seesEverything }) else {
       throw CouchError.forbidden("Statistics tell of documents that you may not see; an admin can ask for them.")
     }
     return try await Self.inTime(deadline, else: .slowStatistics) { try await shared.store.measureIndexes() }

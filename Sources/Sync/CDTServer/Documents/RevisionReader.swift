@@ -116,7 +116,7 @@ struct RevisionReader: Sendable {
   ) throws -> DocumentPart {
     guard let revision, let found = try transaction.documentIfStored(document.id, revision) else {
       if let revision, try transaction.leftRevision(of: document.id) == revision {
-        return .removed(document.id, revision)
+        return try .removed(document.id, revision, transaction, withHistory: options.revisions)
       }
       return missing(document.id, revision)
     }
@@ -156,9 +156,12 @@ struct DocumentPart: Sendable {
   }
 
   /// A revision that has left what the user sees, as Sync Gateway writes it.
-  static func removed(_ id: String, _ revision: RevisionID) -> DocumentPart {
-    DocumentPart(
-      text: ["_id": .string(id), "_rev": .string(revision.description), "_removed": true])
+  static func removed(
+    _ id: String, _ revision: RevisionID, _ transaction: ReadTransaction, withHistory: Bool
+  ) throws -> DocumentPart {
+    var json: JSONObject = ["_id": .string(id), "_rev": .string(revision.description), "_removed": true]
+    if withHistory { json["_revisions"] = try transaction.historyOfLeft(id, revision).revisionsJSON }
+    return DocumentPart(text: json)
   }
 
   private init(text json: JSONObject) {
@@ -251,6 +254,17 @@ struct DocumentPart: Sendable {
       guard let related else { return try await out.send(ByteBuffer(bytes: text)) }
       for try await chunk in related { try await out.send(ByteBuffer(bytes: chunk)) }
     }
+  }
+}
+
+extension [RevisionID] {
+  /// A history as `_revisions` has it, as far as no generation is missing.
+  var revisionsJSON: JSONValue {
+    guard let first else { return ["start": 0, "ids": []] }
+    let connected = zip(self, 0...).prefix { $0.generation == first.generation - $1 }
+    return [
+      "start": .int(Int64(first.generation)), "ids": .array(connected.map { .string($0.0.suffix) }),
+    ]
   }
 }
 

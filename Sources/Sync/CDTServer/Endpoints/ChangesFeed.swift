@@ -176,7 +176,7 @@ struct ChangesFeed: Sendable {
   /// at without an index.
   private func pendingCount(after last: Int64) async throws -> Int {
     try await database.read { transaction in
-      let end = try transaction.withholdsDocuments ? last.addingReportingOverflow(10_000) : (.max, false)
+      let end = try !transaction.seesEverything ? last.addingReportingOverflow(10_000) : (.max, false)
       return try transaction.changeCount(since: last, upTo: end.overflow ? .max : end.partialValue)
     }
   }
@@ -229,7 +229,7 @@ struct ChangesFeed: Sendable {
           return page
         }
         page.last = seen.change.sequence
-        let row = try seen.hasLeft ? leftRow(for: seen.change) : row(for: seen.change, transaction)
+        let row = try seen.hasLeft ? leftRow(for: seen.change, transaction) : row(for: seen.change, transaction)
         if let row { page.append(row) }
       }
       page.last = last ?? page.last
@@ -257,14 +257,19 @@ struct ChangesFeed: Sendable {
   }
 
   /// The row of a document that has left what the user sees. A filter of ids decides on it; the others would need a body.
-  private func leftRow(for change: Change) -> Row? {
+  private func leftRow(for change: Change, _ transaction: ReadTransaction) throws -> Row? {
     guard request.filter.isOfBodies || (try? request.filter.accepts(change.id) { nil }) == true else {
       return nil
     }
     var text = head(of: change, [change.revisionID])
-    text += #","removed":true"#.utf8
+    // A replicator learns what it may remove: revisions that this database has.
+    let known = try transaction.revisionsOfLeft(change, comparedWith: earlier)
+    text += #","removed":true,"revisions":["#.utf8
+    text += known.map { #""\#($0)""# }.joined(separator: ",").utf8
+    text.append(UInt8(ascii: "]"))
     if request.includesDocuments {
-      text += Array(#","doc":"#.utf8) + DocumentPart.removed(change.id, change.revisionID).text
+      let part = try DocumentPart.removed(change.id, change.revisionID, transaction, withHistory: false)
+      text += Array(#","doc":"#.utf8) + part.text
     }
     text.append(UInt8(ascii: "}"))
     return Row(sequence: change.sequence, text: text)
@@ -280,6 +285,7 @@ struct ChangesFeed: Sendable {
   }
 
   private func row(for change: Change, _ transaction: ReadTransaction) throws -> Row? {
+    if change.isPurged { return nil }
     var found: DocumentRevision?
     func revision() throws -> DocumentRevision? {
       if found == nil { found = try transaction.documentIfStored(change.id, change.revisionID) }

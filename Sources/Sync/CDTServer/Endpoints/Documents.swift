@@ -20,7 +20,8 @@ extension RequestContext {
     let form: AttachmentContentForm = isMultipart ? .follows : .inline
     let (revision, part, tellsMore) = try await database.readDocuments { transaction in
       if let wanted, try transaction.leftRevision(of: id) == wanted {
-        return (wanted, DocumentPart.removed(id, wanted), false)
+        let part = try DocumentPart.removed(id, wanted, transaction, withHistory: options.revisions)
+        return (wanted, part, true)
       }
       let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
       let writing = DocumentText(transaction, options)

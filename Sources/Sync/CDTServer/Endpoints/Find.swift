@@ -34,7 +34,7 @@ extension RequestContext {
             "total_docs_examined": .int(Int64(examined.documents)), "total_quorum_docs_examined": 0,
           ]
           // They would count documents that the user does not see.
-          if try transaction.withholdsDocuments { statistics = [:] }
+          if try !transaction.seesEverything { statistics = [:] }
           statistics["results_returned"] = .int(Int64(count))
           statistics["execution_time_ms"] = .double((ContinuousClock.now - start) / .milliseconds(1))
           end["execution_stats"] = .object(statistics)
@@ -94,7 +94,7 @@ extension RequestContext {
     let (explanation, isRestricted) = try await database.query(until: end) { transaction in
       (
         try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0) },
-        try transaction.withholdsDocuments
+        try !transaction.seesEverything
       )
     }
     var plan = explanation.json
