@@ -35,7 +35,7 @@ extension WriteTransaction {
 
   /// Throws if a document exists that the user does not see.
   package func checkSeen(_ id: String) throws {
-    guard rules != nil, deleting == nil else { return }
+    guard rules != nil, deleting == nil, try visibility() != nil else { return }
     try use { connection in
       guard let row = try DocumentRow.find(id, on: connection), !row.isDeleted,
         let table = try seenDocuments()?.table(hidesDocuments: false),
@@ -44,6 +44,12 @@ extension WriteTransaction {
       throw RuleViolation(
         documentID: id, isUnauthorized: false, failures: [], reason: "you may not change this document")
     }
+  }
+
+  /// The leaves of a document that the user does not see, which the user can't change.
+  func withheldLeaves(of id: String, _ row: DocumentRow) throws -> Set<RevisionID> {
+    guard row.leaves > 1, rules != nil, deleting == nil, try seenDocuments() != nil else { return [] }
+    return try use { try SeenDocuments.withheldLeaves(of: id, row.number, on: $0) }
   }
 
   /// Throws if the rules refuse a revision. Deletions by the datastore itself are not a user's.
