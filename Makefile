@@ -47,7 +47,7 @@ PARTS ?= random reliability newest inputs clients page requests gate examples
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
-.PHONY: benchmarks bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-decisions bench-page
+.PHONY: benchmarks bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-rules bench-decisions bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -212,6 +212,9 @@ bench-replication: server benchmarks ## Measure replication, also of a CouchDB a
 	@test -z "$(POUCHDB)" || POUCHDB="$(POUCHDB)" scripts/install-clients.sh
 	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json \
 		$(if $(POUCHDB),--pouchdb '$(POUCHDB)') $(BENCH)
+
+bench-rules: benchmarks ## Measure what rules cost a write, and a query as a user: make bench-rules BENCH='--documents 100000'
+	$(BENCHMARKS) rules $(BENCH)
 
 bench-decisions: benchmarks ## Measure what the decisions compare: make bench-decisions BENCH='--only 29'
 	$(BENCHMARKS) decisions $(BENCH)

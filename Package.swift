@@ -99,7 +99,8 @@ let package = Package(
     module(
       "Query", "CDTQuery",
       [
-        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan",
+        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector", "CDTRules", "CDTIndex",
+        "CDTPlan",
       ]),
 
     module(
@@ -238,7 +239,8 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTRecovery", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan", "CDTQuery", "CDTQueryTesting", "CDTCSQLite",
+        "CDTRecovery", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan", "CDTQuery", "CDTQueryTesting",
+        "CDTCSQLite",
         "CDTTestSupport",
         "CDTRandomDocuments", "cdt-store-worker",
       ],
@@ -298,9 +300,12 @@ let package = Package(
 
 // The examples and the benchmarks see what any user of the library sees: the public API.
 if Context.environment["CDT_EXTRAS"] != nil {
-  func program(_ path: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  func program(
+    _ path: String, _ name: String, _ dependencies: [Target.Dependency], packageAccess: Bool = false
+  ) -> Target {
     .executableTarget(
-      name: name, dependencies: dependencies, path: path, packageAccess: false, swiftSettings: settings)
+      name: name, dependencies: dependencies, path: path, packageAccess: packageAccess,
+      swiftSettings: settings)
   }
   let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
   package.targets += [
@@ -325,6 +330,6 @@ if Context.environment["CDT_EXTRAS"] != nil {
       "Benchmarks/Sources/Benchmarks", "Benchmarks",
       [
         "CSQLiteYardstick", "CCryptoYardstick", "CDTJSON", "CDTDatastore", "CDTQuery", "CDTImport", arguments,
-      ]),
+      ], packageAccess: true),
   ]
 }

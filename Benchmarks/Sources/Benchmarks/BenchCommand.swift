@@ -20,7 +20,8 @@ struct BenchCommand: ParsableCommand {
     subcommands: [
       CompareCommand.self, LatencyCommand.self, LiveCommand.self, MemoryCommand.self,
       MemorySampleCommand.self,
-      ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, DecisionsCommand.self,
+      ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, RulesCommand.self,
+      DecisionsCommand.self,
       PageCommand.self, DataCommand.self, GateCommand.self, CountedCommand.self,
     ],
     defaultSubcommand: CompareCommand.self)

@@ -81,7 +81,10 @@ package struct Estimator {
     case .not(let member): max(0, 1 - part(member))
     case .field(let path, let predicate): part(path, predicate)
     case .text: Self.textPart
-    case .value, .rule: 0.5
+    case .rule(.annotated(let member, _, _)), .rule(.guarded(let member)): part(member)
+    case .rule(.conditional(let condition, let then, let otherwise)):
+      part(condition) * part(then) + (1 - part(condition)) * part(otherwise)
+    case .value: 0.5
     }
   }
 

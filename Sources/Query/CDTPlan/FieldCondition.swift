@@ -26,6 +26,8 @@ package struct FieldCondition {
     case .field(let path, let predicate):
       guard let access = PredicateAccess.of(predicate) else { return }
       conditions.append(FieldCondition(conjunct: conjunct, path: path, access: access))
+    // No access to a pattern is exact, so the matcher decides.
+    case .rule(.guarded(let clause)): append(clause, conjunct, to: &conditions)
     case .not(.field(let path, .exists)):
       conditions.append(FieldCondition(conjunct: conjunct, path: path, access: .missing))
     default: break

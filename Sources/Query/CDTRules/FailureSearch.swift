@@ -24,8 +24,6 @@ struct FailureSearch {
   private var found: [Found] = []
   private var isUnauthorized = false
   private let budget = MatchBudget()
-  /// The tests that were made last, since each element of an array is tested by the same ones. One of many values takes long to make.
-  private var tests: [(predicate: Predicate, test: ValueTest)] = []
   private var failures: [RuleFailure] = []
   private var isFirstUnauthorized = false
 
@@ -42,7 +40,9 @@ struct FailureSearch {
   /// Adds the failures of a clause about the root of an input.
   mutating func search(_ clause: Clause, in bytes: JSONBytes) throws(MatchFailure) {
     found = []
-    if try !holds(clause, false, bytes, 0), found.isEmpty { add(0, "rule", [], "the rule does not hold") }
+    if try !holds(RulePart(clause, budget), false, bytes, 0), found.isEmpty {
+      add(0, "rule", [], "the rule does not hold")
+    }
     if failures.isEmpty, let first = found.first { isFirstUnauthorized = first.isUnauthorized }
     var walk = EnclosingWalk()
     for found in found.prefix(RuleViolation.maximumFailures - failures.count) {
@@ -72,31 +72,32 @@ struct FailureSearch {
   ///
   /// - Parameter start: The object whose members are the fields, or the element that is tested.
   private mutating func holds(
-    _ clause: Clause, _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
+    _ part: RulePart, _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
   ) throws(MatchFailure) -> Bool {
-    switch clause {
+    switch part.clause {
     case .always, .never, .text:
-      if (clause == .always) != isNegated { return true }
+      if (part.clause == .always) != isNegated { return true }
       add(start, "never", [], "no value is allowed here")
       return false
-    case .not(let clause): return try holds(clause, !isNegated, bytes, start)
-    case .and(let members): return try holds(members, all: !isNegated, isNegated, bytes, start)
-    case .or(let members): return try holds(members, all: isNegated, isNegated, bytes, start)
+    case .rule(.guarded): return try holds(part.parts[0], isNegated, bytes, start)
+    case .not: return try holds(part.parts[0], !isNegated, bytes, start)
+    case .and: return try holds(part.parts, all: !isNegated, isNegated, bytes, start)
+    case .or: return try holds(part.parts, all: isNegated, isNegated, bytes, start)
     case .field(let path, let predicate):
       var walk = PathWalk(bytes, from: start, through: path.segments)
       var values: [Int] = []
       while let value = walk.next() { values.append(value) }
-      return try holds(predicate, isNegated, bytes, values, of: path, below: start)
+      return try holds(part, predicate, isNegated, bytes, values, of: path, below: start)
     case .value(let predicate):
-      return try holds(predicate, isNegated, bytes, [start], of: nil, below: start)
-    case .rule(.conditional(let condition, let then, let otherwise)):
-      let isMet = try Matcher(.operators(condition), budget).matches(valueAt: start, in: bytes)
-      return try holds(isMet ? then : otherwise, isNegated, bytes, start)
-    case .rule(.annotated(let clause, let isUnauthorized, let reason)):
+      return try holds(part, predicate, isNegated, bytes, [start], of: nil, below: start)
+    case .rule(.conditional):
+      let isMet = try part.matcher.matches(valueAt: start, in: bytes)
+      return try holds(part.parts[isMet ? 0 : 1], isNegated, bytes, start)
+    case .rule(.annotated(_, let isUnauthorized, let reason)):
       let (before, outer) = (found.count, self.isUnauthorized)
       self.isUnauthorized = isUnauthorized ?? outer
       defer { self.isUnauthorized = outer }
-      if try holds(clause, isNegated, bytes, start) { return true }
+      if try holds(part.parts[0], isNegated, bytes, start) { return true }
       if let reason {
         found.removeSubrange(before...)
         add(start, "reason", [], reason.beginning(of: Self.maximumReason))
@@ -106,12 +107,12 @@ struct FailureSearch {
   }
 
   private mutating func holds(
-    _ members: [Clause], all: Bool, _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
+    _ parts: [RulePart], all: Bool, _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
   ) throws(MatchFailure) -> Bool {
     let before = found.count
     var result = all
-    for member in members {
-      let holds = try holds(member, isNegated, bytes, start)
+    for part in parts {
+      let holds = try holds(part, isNegated, bytes, start)
       if all {
         result = result && holds
       } else if holds {
@@ -130,10 +131,10 @@ struct FailureSearch {
   ///
   /// - Parameter path: The path that reaches the values; `nil` if the one value is an element.
   private mutating func holds(
-    _ predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, _ values: [Int], of path: FieldPath?,
-    below start: Int
+    _ part: RulePart, _ predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, _ values: [Int],
+    of path: FieldPath?, below start: Int
   ) throws(MatchFailure) -> Bool {
-    let test = test(predicate)
+    let test = part.test(predicate)
     var passing: Int?
     for value in values where passing == nil {
       if try path == nil ? test.holds(bytes, at: value) : test.holdsInside(bytes, at: value) {
@@ -142,7 +143,7 @@ struct FailureSearch {
     }
     guard (passing != nil) == isNegated else { return true }
     let value = passing ?? values.first
-    if let value, try addFailures(ofElements: predicate, isNegated, bytes, value) { return false }
+    if let value, try addFailures(ofElements: part, isNegated, bytes, value) { return false }
     found.append(
       Found(
         place: value ?? start, missing: value == nil ? path : nil,
@@ -150,44 +151,21 @@ struct FailureSearch {
     return false
   }
 
-  private mutating func test(_ predicate: Predicate) -> ValueTest {
-    // Arrays of one buffer are compared at once.
-    if let known = tests.first(where: { $0.predicate == predicate }) { return known.test }
-    let test = ValueTest(predicate, budget)
-    if tests.count == Self.maximumTests { tests.removeFirst() }
-    tests.append((predicate, test))
-    return test
-  }
-
-  private static let maximumTests = 8
-
   /// Adds the failures of the elements of an array.
   ///
   /// - Returns: Whether there are any.
   private mutating func addFailures(
-    ofElements predicate: Predicate, _ isNegated: Bool, _ bytes: JSONBytes, _ value: Int
+    ofElements part: RulePart, _ isNegated: Bool, _ bytes: JSONBytes, _ array: Int
   ) throws(MatchFailure) -> Bool {
-    guard case .elementMatches(let condition) = predicate else {
-      guard case .allElementsMatch(let condition) = predicate else { return false }
-      return try add(condition, isNegated, bytes, value)
-    }
-    return try add(condition, isNegated, bytes, value)
-  }
-
-  private mutating func add(
-    _ condition: ElementCondition, _ isNegated: Bool, _ bytes: JSONBytes, _ array: Int
-  ) throws(MatchFailure) -> Bool {
-    guard bytes.kind(at: array) == .array else { return false }
+    guard let condition = part.condition, bytes.kind(at: array) == .array else { return false }
     let before = found.count
-    let matcher = Matcher(condition, budget)
     var elements = bytes.elements(at: array)
     while let element = elements.next(), found.count < before + RuleViolation.maximumFailures {
-      guard try matcher.matches(valueAt: element, in: bytes) == isNegated else { continue }
-      switch condition {
-      case .fields where bytes.kind(at: element) != .object:
+      guard try part.matcher.matches(valueAt: element, in: bytes) == isNegated else { continue }
+      if case .fields = condition, bytes.kind(at: element) != .object {
         add(element, "type", ["object"], "expected an object")
-      case .fields(let clause), .operators(let clause):
-        _ = try holds(clause, isNegated, bytes, element)
+      } else {
+        _ = try holds(part.parts[0], isNegated, bytes, element)
       }
     }
     return found.count > before

@@ -6,18 +6,19 @@ package import CDTSelector
 package final class Visibility: DocumentVisibility {
   /// The selector as a clause without additions for the user, which a query can have as a conjunct.
   package let clause: Clause
-  /// The matcher, for the one thread of a transaction; `nil` if patterns have limits for each document.
-  private let filter: Matcher?
+  /// The matcher, for the one thread of a transaction.
+  private let filter: Matcher
 
   init(_ clause: Clause) {
-    self.clause = clause
-    filter = clause.hasPattern ? nil : Matcher(clause)
+    // A document of one user must not end the queries of others.
+    self.clause = .all(clause.conjuncts.map { $0.hasPattern ? .rule(.guarded($0)) : $0 })
+    filter = Matcher(self.clause)
   }
 
   /// Whether the user sees a document. One whose pattern takes too long is not seen.
   package func shows(_ document: StoredParts) -> Bool {
     let bytes = DocumentBytes(id: document.id, revision: document.revision, body: document.body)
-    return (try? (filter ?? Matcher(clause)).matches(bytes)) ?? false
+    return (try? filter.matches(bytes)) ?? false
   }
 }
 
@@ -119,12 +120,16 @@ extension Clause {
 extension RuleClause {
   fileprivate func bound(_ bind: (Clause) -> Clause) -> Clause {
     switch self {
-    case .annotated(let clause, _, _): return bind(clause)
+    case .annotated(let clause, _, _), .guarded(let clause): return bind(clause)
     case .conditional(let condition, let then, let otherwise):
       switch bind(condition) {
       case .always: return bind(then)
       case .never: return bind(otherwise)
-      case let condition: return .rule(.conditional(condition, then: bind(then), otherwise: bind(otherwise)))
+      case let bound where condition.hasConditional:
+        return .rule(.conditional(bound, then: bind(then), otherwise: bind(otherwise)))
+      case let bound:
+        // As `$or`, which indexes can decide. The condition stands twice, so those within it are left as they are.
+        return .any([.all([bound, bind(then)]), .all([bound.complement, bind(otherwise)])])
       }
     }
   }

@@ -9,6 +9,8 @@ package final class RuleCache: Sendable {
     /// The sequence up to which design documents were read.
     var sequence: Int64
     let rules: RuleSet
+    /// Those of each design document with the sequence of its change: one that has not changed is not parsed again.
+    let parts: [String: (sequence: Int64, rules: RuleSet)]
   }
 
   /// By the id of the datastore.
@@ -24,9 +26,10 @@ package final class RuleCache: Sendable {
     }
     // They may be rolled back, so they are not kept for others.
     if let known = transaction.extensionStates[Entry.self], known.sequence == changed { return known.rules }
-    let rules = try Self.read(in: transaction)
-    transaction.extensionStates[Entry.self] = Entry(sequence: changed, rules: rules)
-    return rules
+    let known = transaction.extensionStates[Entry.self] ?? entries.withLock { $0[transaction.store.storeID] }
+    let entry = try Self.read(in: transaction, at: changed, known)
+    transaction.extensionStates[Entry.self] = entry
+    return entry.rules
   }
 
   /// The rules of the state that is read.
@@ -36,16 +39,18 @@ package final class RuleCache: Sendable {
 
   private func rules(in transaction: ReadTransaction, at sequence: Int64) throws -> RuleSet {
     let id = transaction.store.storeID
-    if let known = entries.withLock({ $0[id] }) {
+    let known = entries.withLock { $0[id] }
+    if var known {
       if known.sequence == sequence { return known.rules }
       if known.sequence < sequence, try !Self.haveChanged(since: known.sequence, in: transaction) {
-        keep(Entry(sequence: sequence, rules: known.rules), of: id)
+        known.sequence = sequence
+        keep(known, of: id)
         return known.rules
       }
     }
-    let rules = try Self.read(in: transaction)
-    keep(Entry(sequence: sequence, rules: rules), of: id)
-    return rules
+    let entry = try Self.read(in: transaction, at: sequence, known)
+    keep(entry, of: id)
+    return entry.rules
   }
 
   private func keep(_ entry: Entry, of id: String) {
@@ -67,24 +72,34 @@ package final class RuleCache: Sendable {
     }
   }
 
-  private static func read(in transaction: ReadTransaction) throws -> RuleSet {
+  private static func read(
+    in transaction: ReadTransaction, at sequence: Int64, _ known: Entry?
+  ) throws -> Entry {
     var rules = RuleSet()
+    var parts: [String: (sequence: Int64, rules: RuleSet)] = [:]
     try transaction.use { connection in
       let statement = try connection.statement(
         """
-        SELECT id, \(StoredText.bodySQL) FROM documents WHERE id >= ?1 AND id < ?2 AND NOT deleted ORDER BY id
+        SELECT id, sequence, \(StoredText.bodySQL) FROM documents
+         WHERE id >= ?1 AND id < ?2 AND NOT deleted ORDER BY id
         """)
       defer { statement.reset() }
       try statement.bind(DocumentID.designPrefix, at: 1)
       try statement.bind(DocumentID.designEnd, at: 2)
       while try statement.step() {
-        let id = statement.text(0)
-        guard let body = try? JSONObject(parsing: Array(statement.unsafeBytes(1))) else {
-          throw DatastoreError(.unreadableDocument(id, "the body is damaged"))
+        let (id, changed) = (statement.text(0), statement.int64(1))
+        var part = known?.parts[id]
+        if part?.sequence != changed {
+          guard let body = try? JSONObject(parsing: Array(statement.unsafeBytes(2))) else {
+            throw DatastoreError(.unreadableDocument(id, "the body is damaged"))
+          }
+          part = (changed, RuleSet())
+          part?.rules.add(body, of: id)
         }
-        rules.add(body, of: id)
+        parts[id] = part
+        if let part { rules.add(part.rules) }
       }
     }
-    return rules
+    return Entry(sequence: sequence, rules: rules, parts: parts)
   }
 }

@@ -14,8 +14,7 @@ struct RuleSet: Sendable {
   struct WritingRule: Sendable {
     let designDocument: String
     let clause: Clause
-    /// The matcher; `nil` if the rule has patterns or computed operands, whose state is that of one write.
-    private let matcher: Matcher?
+    private let matcher: RuleMatcher
     let readsOldDocument: Bool
 
     init(_ json: JSONValue, of id: String, _ body: JSONObject) throws(QueryError) {
@@ -28,12 +27,12 @@ struct RuleSet: Sendable {
         throw error.below(RuleSet.writing)
       }
       designDocument = id
-      matcher = clause.hasPattern || clause.isComputed ? nil : Matcher(clause)
+      matcher = RuleMatcher(clause)
       readsOldDocument = clause.readsOldDocument
     }
 
     func holds(for input: DocumentBytes) throws(MatchFailure) -> Bool {
-      try (matcher ?? Matcher(clause)).matches(input)
+      try matcher.matches(input)
     }
   }
 
@@ -76,6 +75,15 @@ struct RuleSet: Sendable {
   static let reading = "read"
 
   var readsOldDocument: Bool { writing.contains(where: \.readsOldDocument) }
+
+  /// Adds rules that follow those that there are.
+  mutating func add(_ other: RuleSet) {
+    writing += other.writing
+    hidesEverything = hidesEverything || other.hidesEverything
+    if let rules = other.reading { reading = (reading ?? []) + rules }
+    readingSource += other.readingSource
+    if unreadable == nil { unreadable = other.unreadable }
+  }
 
   /// Adds the rules of a design document.
   mutating func add(_ body: JSONObject, of id: String) {

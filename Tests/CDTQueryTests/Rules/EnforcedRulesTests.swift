@@ -131,6 +131,51 @@ import Testing
     }
   }
 
+  @Test func aReplicatedRevisionThatFollowsADeletionIsNew() throws {
+    try withStores(["oldDoc": ["$exists": false]]) { store, free in
+      let first = try free.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      let tombstone = try free.deleteDocument(from: first)
+      let branch = try #require(RevisionID(other))
+      // The winner is another branch.
+      try free.write {
+        _ = try $0.forceInsert(DocumentRevision(id: "a", revisionID: branch, body: [:]), history: [branch])
+      }
+      func insert(_ revision: String, after parent: RevisionID) throws -> String? {
+        let id = try #require(RevisionID(revision))
+        return try refusal {
+          _ = try store.write {
+            try $0.forceInsert(
+              DocumentRevision(id: "a", revisionID: id, body: ["n": 2]), history: [id, parent])
+          }
+        }
+      }
+      #expect(
+        try insert("3-" + String(repeating: "1", count: 32), after: tombstone.revisionID) == nil)
+      #expect(
+        try insert("2-" + String(repeating: "2", count: 32), after: branch)
+          == "oldDoc: must not be present")
+    }
+  }
+
+  @Test func manyDocumentsAreNotSavedAtOnceUnderRules() throws {
+    try withStores(["newDoc.a": 1]) { store, free in
+      let free = try free.write { try $0.createDocuments(NewDocuments()) }
+      let enforced = try store.write { try $0.createDocuments(NewDocuments()) }
+      #expect(free && !enforced)
+    }
+  }
+
+  @Test func deletionsOfWhatHasExpiredAreNotAUsers() throws {
+    let ownership: JSONValue = ["newDoc.owner": ["$data": "userCtx.name"]]
+    try withStores(ownership) { store, free in
+      try free.createDocument(from: DocumentDraft(id: "a", body: ["owner": "bob", "at": 0]))
+      try store.ensureIndexed(["at"], expireAfter: .seconds(1))
+      try store.updateIndexes()
+      #expect(try free.read { try $0.allDocumentIDs() } == ["_design/r0"])
+      #expect(try free.changes().documents.first { $0.id == "a" }?.isDeleted == true)
+    }
+  }
+
   @Test func attachmentsAreSeenAsStubs() throws {
     let rule: JSONValue = [
       "newDoc._attachments": ["a\\.txt": ["content_type": "text/plain", "stub": true, "length": 2]],
@@ -250,6 +295,26 @@ import Testing
       }
       let reason = try refusal { _ = try store.createDocument(from: DocumentDraft(body: ["n": 1_000])) }
       #expect(reason == nil)
+    }
+  }
+
+  @Test func rulesOfMegabytesAreReadOnceForManyChangesOfOthers() throws {
+    let list = JSONValue.array((0..<100_000).map { .string("\($0) \(String(repeating: "x", count: 100))") })
+    try withStores(["newDoc.n": ["$nin": list], "newDoc.a": ["$ne": ["$data": "userCtx.name"]]]) { store, _ in
+      try store.write { transaction in
+        for number in 0..<1_000 {
+          let rule: JSONValue = ["newDoc.n": ["$ne": .int(Int64(number))]]
+          _ = try transaction.createDocument(
+            from: DocumentDraft(
+              id: "_design/\(number)", body: ["language": "query", "validate_doc_update": rule]))
+          if number % 10 == 0 {
+            _ = try transaction.createDocument(from: DocumentDraft(body: ["n": 1_000]))
+          }
+        }
+      }
+      try expectRefusal("newDoc.n: must not be 567") {
+        _ = try store.createDocument(from: DocumentDraft(body: ["n": 567]))
+      }
     }
   }
 }

@@ -99,19 +99,26 @@ import Testing
 
   @Test func failuresOfAnyInputAreBounded() throws {
     let long = String(repeating: "é\"", count: 100_000)
-    let many = JSONValue.array((0..<3_000).map { _ in .string("abcdefghijklmnopqrstuvwxyz") })
+    let many = JSONValue.array((0..<200_000).map { .string("member \($0)") })
+    let elements = JSONValue.array((0..<200).map { ["n": .int($0), "l": [0]] })
     let rules: [JSONObject] = [
-      ["newDoc.l": ["$allMatch": ["$eq": .string(long)]]],
+      ["newDoc.few": ["$allMatch": ["$eq": .string(long)]]],
       ["newDoc.l": ["$allMatch": ["$nin": many]]],
       ["newDoc.l": ["$allMatch": ["$in": ["$data": "newDoc.huge"]]]],
-      ["newDoc.l": ["$allMatch": ["$eq": 1]], "$reason": .string(long)],
-      ["newDoc.l": ["$allMatch": ["$eq": ["$cat": ["x", ["$data": "newDoc.long"]]]]]],
+      ["newDoc.nested": ["$allMatch": ["l": ["$elemMatch": ["$in": many]]]]],
+      ["newDoc.nested": ["$allMatch": ["$if": ["n": ["$nin": many]], "$then": ["n": 1]]]],
+      ["newDoc.few": ["$allMatch": ["$eq": 1]], "$reason": .string(long)],
+      ["newDoc.few": ["$allMatch": ["$eq": ["$cat": ["x", ["$data": "newDoc.long"]]]]]],
     ]
-    let input: JSONObject = [
-      "newDoc": ["l": many, "huge": .array((0..<3_000).map { .int($0) }), "long": .string(long)]
+    let input: JSONObject = ["newDoc": ["l": many, "huge": .array((0..<200_000).map { .int($0) })]]
+    let small: JSONObject = [
+      "newDoc": [
+        "few": .array(Array(repeating: "x", count: 300)), "long": .string(long), "nested": elements,
+      ]
     ]
     for rule in rules {
-      let violation = try RuleTrial(rule).violation(input)
+      let isLong = rule["newDoc.l"] != nil
+      let violation = try RuleTrial(rule).violation(isLong ? input : small)
       #expect(violation?.failures.count == (rule["$reason"] == nil ? 100 : 1))
       #expect((violation?.reason.utf8.count ?? 0) < 5_000)
       for failure in violation?.failures ?? [] { #expect(failure.json.text.utf8.count < 50_000) }

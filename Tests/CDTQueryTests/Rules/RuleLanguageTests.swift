@@ -45,6 +45,11 @@ import Testing
     Case(
       #"{"newDoc.a.v": {"$all": [1, {"$data": "newDoc.b"}]}}"#,
       #"{"newDoc": {"a": [{"v": 1}, {"v": 2}], "b": 2}}"#, true),
+    // A member that is missing is not equal to any.
+    Case(#"{"newDoc.a": {"$all": [1, {"$data": "newDoc.b"}]}}"#, #"{"newDoc": {"a": [1, null]}}"#, false),
+    Case(
+      #"{"newDoc.a": {"$all": [[1], {"$data": "newDoc.b"}]}}"#, #"{"newDoc": {"a": [[1], [2]], "b": [2]}}"#,
+      true),
     Case(#"{"newDoc.a": {"$mod": {"$data": "newDoc.b"}}}"#, #"{"newDoc": {"a": 7, "b": [3, 1]}}"#, true),
     Case(#"{"newDoc.a": {"$mod": {"$data": "newDoc.b"}}}"#, #"{"newDoc": {"a": 7, "b": [0, 1]}}"#, false),
     Case(#"{"newDoc.a": {"$mod": [{"$data": "newDoc.b"}, 1]}}"#, #"{"newDoc": {"a": 7, "b": 2}}"#, true),

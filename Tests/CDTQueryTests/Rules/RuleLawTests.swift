@@ -33,10 +33,17 @@ import Testing
         let field = random.pick(RandomDocuments.plainNames)
         let data: JSONValue = ["$data": .string("newDoc.\(path)")]
         guard let operand else { continue }
-        for isElement in [false, true] {
-          let rule = self.rule(field, name, data, isElement)
-          guard let literal = try? QuerySelector(self.rule(field, name, operand, isElement)) else { continue }
-          rules.append((rule, try literal.matches(input)))
+        // The whole operand, and a member of it.
+        var operands = [(data, operand)]
+        if ["$in", "$nin", "$all"].contains(name) { operands.append(([data, 1], [operand, 1])) }
+        for (data, operand) in operands {
+          for isElement in [false, true] {
+            let rule = self.rule(field, name, data, isElement)
+            guard let literal = try? QuerySelector(self.rule(field, name, operand, isElement)) else {
+              continue
+            }
+            rules.append((rule, try literal.matches(input)))
+          }
         }
       }
       for (json, holds) in rules {

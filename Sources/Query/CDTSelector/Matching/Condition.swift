@@ -8,6 +8,8 @@ indirect enum Condition: Sendable {
   case not(Condition)
   /// The second if the first holds, otherwise the third.
   case choice(Condition, Condition, Condition)
+  /// One that does not hold if a pattern takes too long, with its own limits for each document.
+  case guarded(Condition, MatchBudget)
   /// Any value that a path reaches in the body: the member with a slot, then the rest of the path.
   case field(slot: Int, rest: [FieldPath.Segment], ValueTest)
   /// `_id` or `_rev`.
@@ -43,6 +45,10 @@ indirect enum Condition: Sendable {
         Condition(condition, names: &names, isDocument: isDocument, text: text, budget),
         Condition(then, names: &names, isDocument: isDocument, text: text, budget),
         Condition(otherwise, names: &names, isDocument: isDocument, text: text, budget))
+    case .rule(.guarded(let clause)):
+      let own = budget.another
+      self = .guarded(
+        Condition(clause, names: &names, isDocument: isDocument, text: text, own), own)
     case .field(let path, let predicate):
       let test = ValueTest(predicate, budget)
       if isDocument, let field = path.documentField {
@@ -78,6 +84,14 @@ indirect enum Condition: Sendable {
     case .not(let member): return try !member.holds(&view)
     case .choice(let condition, let then, let otherwise):
       return try condition.holds(&view) ? then.holds(&view) : otherwise.holds(&view)
+    case .guarded(let member, let budget):
+      budget.renew()
+      do throws(MatchFailure) {
+        return try member.holds(&view)
+      } catch {
+        if budget.mustStop { throw error }
+        return false
+      }
     case .field(let slot, let rest, let test):
       guard let start = view.value(of: slot) else { return false }
       if rest.isEmpty { return try test.holdsInside(view.bytes, at: start) }

@@ -49,10 +49,12 @@ package final class Matcher: Sendable {
 
   /// Whether a document matches.
   ///
-  /// - Parameter document: Its strings must be in the normalized form of ``JSONText`` and the writer.
+  /// - Parameters:
+  ///   - document: Its strings must be in the normalized form of ``JSONText`` and the writer.
+  ///   - mayMatch: Whether ``mayAccept(_:)`` has said so of its text, which is then not searched again.
   /// - Throws: ``MatchFailure`` if a pattern exceeds its limits; the query then has no result.
-  package func matches(_ document: DocumentBytes) throws(MatchFailure) -> Bool {
-    guard required?.isIn(document.body) != false else { return false }
+  package func matches(_ document: DocumentBytes, mayMatch: Bool = false) throws(MatchFailure) -> Bool {
+    guard mayMatch || required?.isIn(document.body) != false else { return false }
     return try matches(document, at: 0)
   }
 
@@ -119,10 +121,9 @@ extension Matcher {
 
   /// Whether a document matches, with errors as a ``QueryError``.
   ///
-  /// - Parameter mayMatch: Whether ``mayAccept(_:)`` has said so of its text, which is then not searched again.
   package func accepts(_ document: DocumentBytes, mayMatch: Bool = false) throws(QueryError) -> Bool {
     do {
-      return try mayMatch ? matches(document, at: 0) : matches(document)
+      return try matches(document, mayMatch: mayMatch)
     } catch {
       throw QueryError(
         .matchLimit(pattern: error.pattern, documentID: String(decoding: document.id, as: UTF8.self)))

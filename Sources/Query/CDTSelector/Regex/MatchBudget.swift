@@ -41,6 +41,18 @@ package final class MatchBudget: Sendable {
     self.init(QueryStop())
   }
 
+  /// Begins another text, for which the whole time is granted again.
+  package func renew() {
+    remaining.store(Self.time, ordering: .relaxed)
+    beginText()
+  }
+
+  /// Other limits of the same query.
+  var another: MatchBudget { MatchBudget(stop) }
+
+  /// Whether the query must end.
+  var mustStop: Bool { stop.isOver }
+
   /// Counts an ordinary match.
   func countMatch() throws(RegularExpression.LimitPassed) {
     guard matches.wrappingAdd(1, ordering: .relaxed).newValue & 15 == 0 else { return }

@@ -21,7 +21,7 @@ extension Clause {
     case .field(let path, let predicate): JSONObject([(path.text, .object(predicate.operators))])
     case .text(let search): ["$text": ["$search": .string(search.text)]]
     case .value(let predicate): predicate.operators
-    case .rule(.annotated(let clause, _, _)): clause.selector
+    case .rule(.annotated(let clause, _, _)), .rule(.guarded(let clause)): clause.selector
     case .rule(.conditional(let condition, let then, let otherwise)):
       [
         "$if": .object(condition.selector), "$then": .object(then.selector),
@@ -41,7 +41,7 @@ extension Clause {
     case .not(.value(.among(let members))): ["$nin": .array(members)]
     case .not(.value(.exists)): ["$exists": false]
     case .not(let clause): ["$not": .object(clause.elementOperators)]
-    case .rule(.annotated(let clause, _, _)): clause.elementOperators
+    case .rule(.annotated(let clause, _, _)), .rule(.guarded(let clause)): clause.elementOperators
     case .rule(.conditional(let condition, let then, let otherwise)):
       [
         "$if": .object(condition.elementOperators), "$then": .object(then.elementOperators),

@@ -68,12 +68,14 @@ package enum RuleClause: Sendable, Hashable {
   case conditional(Clause, then: Clause, otherwise: Clause)
   /// A clause with the `$error` and the `$reason` of its failures.
   case annotated(Clause, isUnauthorized: Bool?, reason: String?)
+  /// A clause with patterns about what a user sees: a document whose patterns take too long is not seen, and doesn't end the query.
+  case guarded(Clause)
 
   /// The clauses of which it is made.
   var parts: [Clause] {
     switch self {
     case .conditional(let condition, let then, let otherwise): [condition, then, otherwise]
-    case .annotated(let clause, _, _): [clause]
+    case .annotated(let clause, _, _), .guarded(let clause): [clause]
     }
   }
 }

@@ -37,7 +37,7 @@ extension ReadTransaction {
   }
 
   /// Whether the user sees every document.
-  package var seesEverything: Bool { get throws { try seenDocuments() == nil } }
+  package var seesEverything: Bool { get throws { try visibility() == nil } }
 
   /// Whether the user sees a document that exists.
   package func sees(_ id: String) throws -> Bool {
@@ -54,12 +54,17 @@ extension Datastore {
 extension WriteTransaction {
   /// Throws if a document exists that the user does not see.
   package func checkSeen(_ id: String) throws {
-    guard rules != nil, deleting == nil, let row = try use({ try DocumentRow.find(id, on: $0) }),
-      !row.isDeleted,
-      try !sees(id)
+    guard rules != nil, deleting == nil, try !seesEverything,
+      let row = try use({ try DocumentRow.find(id, on: $0) }), !row.isDeleted, try !sees(id)
     else { return }
     throw RuleViolation(
       documentID: id, isUnauthorized: false, failures: [], reason: "you may not change this document")
+  }
+
+  /// The leaves of a document that the user does not see, which the user can't change.
+  func withheldLeaves(of id: String, _ row: DocumentRow) throws -> Set<RevisionID> {
+    guard row.leaves > 1, rules != nil, deleting == nil, try seenDocuments() != nil else { return [] }
+    return try use { try SeenDocuments.withheldLeaves(of: id, row.number, on: $0) }
   }
 
   /// Throws if the rules refuse a revision. Deletions by the datastore itself are not a user's.

@@ -32,11 +32,15 @@ public class ReadTransaction {
   /// The states of extensions for this transaction. The next one has them, too, if it reads the same.
   package var extensionStates = ExtensionStates()
   /// The rules of the user who reads; `nil` if none are enforced.
-  package internal(set) var rules: (any DocumentRules)? { didSet { (seen, lastTree) = (nil, nil) } }
+  package internal(set) var rules: (any DocumentRules)? {
+    didSet { (seen, known, lastTree) = (nil, nil, nil) }
+  }
   /// Whether reads include documents that the user has seen until they were changed, for a replicator that sends this change.
   package var includesLeft = false
   /// The views of what the user sees, once they are known; the second optional is `nil` for everything.
   private var seen: SeenDocuments??
+  /// What the user sees, once it is known; the second optional is `nil` for everything.
+  private var known: (any DocumentVisibility)??
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
 
@@ -112,10 +116,18 @@ public class ReadTransaction {
     return open
   }
 
+  /// What the user sees; `nil` for everything.
+  func visibility() throws -> (any DocumentVisibility)? {
+    if let known { return known }
+    let visibility = try rules?.visibility(in: self)
+    known = visibility
+    return visibility
+  }
+
   /// The views of the documents that the user sees; `nil` for everything.
   func seenDocuments() throws -> SeenDocuments? {
     if let seen { return seen }
-    guard let visibility = try rules?.visibility(in: self) else {
+    guard let visibility = try visibility() else {
       seen = .some(nil)
       return nil
     }

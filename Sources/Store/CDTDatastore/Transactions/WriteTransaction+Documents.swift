@@ -141,7 +141,10 @@ extension WriteTransaction {
         throw DatastoreError(.noSuchDocument(id))
       }
       guard !row.isDeleted else { throw DatastoreError(.documentDeleted(id)) }
-      return try DocumentWriting(connection: connection).currentLeaves(of: row)
+      let withheld = try withheldLeaves(of: id, row)
+      return try DocumentWriting(connection: connection).currentLeaves(of: row).filter {
+        !withheld.contains($0)
+      }
     }
     // A leaf that can't have a child is the newest, so all leaves are deleted or none.
     return try leaves.map { try delete($0, of: id) }
@@ -165,7 +168,8 @@ extension WriteTransaction {
         throw DatastoreError(.noSuchDocument(id))
       }
       let writing = DocumentWriting(connection: connection)
-      guard let leaf = try writing.leaf(parent, of: row) else {
+      guard let leaf = try writing.leaf(parent, of: row), try !withheldLeaves(of: id, row).contains(parent)
+      else {
         throw DatastoreError(.notALeaf(parent, of: id))
       }
       if isDeleted, leaf.isDeleted {
