@@ -39,7 +39,7 @@ public class ReadTransaction {
   package var includesLeft = false
   /// The views of what the user sees, once they are known; the second optional is `nil` for everything.
   private var seen: SeenDocuments??
-  /// What the user sees, once it is known; the second optional is `nil` for everything.
+  /// The documents that the user sees, once they are known; the second optional is `nil` for everything.
   private var known: (any DocumentVisibility)??
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
@@ -116,7 +116,7 @@ public class ReadTransaction {
     return open
   }
 
-  /// What the user sees; `nil` for everything.
+  /// The documents that the user sees; `nil` for all.
   func visibility() throws -> (any DocumentVisibility)? {
     if let known { return known }
     let visibility = try rules?.visibility(in: self)
