@@ -53,7 +53,7 @@ package final class EnforcedRules: DocumentRules {
     self.cache = cache
   }
 
-  /// Which documents the user sees; `nil` for all, as for the admins of the database.
+  /// The documents that the user sees; `nil` for all, as for the admins of the database.
   package func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)? {
     try visible(in: transaction)
   }

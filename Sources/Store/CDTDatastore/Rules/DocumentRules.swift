@@ -3,7 +3,7 @@ package protocol DocumentRules: Sendable {
   /// The user who writes.
   var user: UserContext { get }
 
-  /// Which documents the user sees in a state; `nil` for all.
+  /// The documents that the user sees in a state; `nil` for all.
   func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)?
 
   /// Decides on a revision before anything of it is saved.

@@ -10,7 +10,7 @@ package final class StopSignal: Sendable {
   private let reason = Atomic(Reason.none)
   private let deadline: ContinuousClock.Instant?
 
-  /// - Parameter deadline: When the operation should end. Its timer may fire late on a busy machine, so the signal asks
+  /// - Parameter deadline: The time at which the operation should end. Its timer may fire late on a busy machine, so the signal asks
   ///   the clock, too.
   package init(deadline: ContinuousClock.Instant? = Datastore.deadline) { self.deadline = deadline }
 
