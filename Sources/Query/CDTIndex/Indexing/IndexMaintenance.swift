@@ -69,17 +69,20 @@ final class IndexMaintenance: Sendable {
     guard !wanted.isEmpty else { return [] }
     func list() throws -> [UniqueViolation] {
       if !indexes.isReadOnly { try build(only: name) }
+      // Damage of the indexes is not damage of the documents, so its error passes through as it is.
       return try indexes.openStore().readWithoutExtensions { transaction in
-        try indexes.reading { file in
-          try file.connection.transaction(.deferred) {
-            let (state, catalog) = (try file.state(), try file.catalog())
-            let entries = wanted.compactMap { catalog.entry(named: $0.name) }
-            return try entries.flatMap {
-              try UniqueListing($0, state, in: file, transaction.sees).violations()
+        Result {
+          try indexes.reading { file in
+            try file.connection.transaction(.deferred) {
+              let (state, catalog) = (try file.state(), try file.catalog())
+              let entries = wanted.compactMap { catalog.entry(named: $0.name) }
+              return try entries.flatMap {
+                try UniqueListing($0, state, in: file, transaction.sees).violations()
+              }
             }
           }
         }
-      }
+      }.get()
     }
     do {
       return try list()

@@ -105,15 +105,15 @@ extension QueryEngine {
     let (results, examined) = try run()
     let time = ContinuousClock.now - start
     let matched = try groups == nil && query.endsPage(results) ? query.skip + results : count(request)
-    var measured: JSONObject = [
-      "matched": .int(Int64(matched)), "results": .int(Int64(results)),
-      "milliseconds": .double(time / .milliseconds(1)),
-    ]
-    // The others count documents that the user may not see.
+    // The other counts are those of documents that the user may not see.
     guard try transaction.seesEverything else {
+      let measured: JSONObject = [
+        "matched": .int(Int64(matched)), "results": .int(Int64(results)),
+        "milliseconds": .double(time / .milliseconds(1)),
+      ]
       return Explanation(query, plan, groups: groups, measured: measured, by: self)
     }
-    try mapping(stop) {
+    let measured: JSONObject = try mapping(stop) {
       let measurement = PlanMeasurement(plan: plan, engine: self, stop: stop)
       let source =
         if let groups, case .summary(let summary, _) = groups.source {
@@ -123,11 +123,13 @@ extension QueryEngine {
         }
       // Those that the indexes lack; the matcher decides about them alone.
       let unindexed = try measurement.numbers(of: plan.statements(.unindexed)).found.count
-      measured["source"] = .object(source.json)
-      measured["unindexed"] = .int(Int64(unindexed))
-      measured["candidates"] = .int(Int64(source.actual?.documents ?? 0) + Int64(unindexed))
-      measured["keys_examined"] = .int(Int64(examined.keys))
-      measured["docs_examined"] = .int(Int64(examined.documents))
+      return [
+        "source": .object(source.json), "unindexed": .int(Int64(unindexed)),
+        "candidates": .int(Int64(source.actual?.documents ?? 0) + Int64(unindexed)),
+        "matched": .int(Int64(matched)), "results": .int(Int64(results)),
+        "keys_examined": .int(Int64(examined.keys)), "docs_examined": .int(Int64(examined.documents)),
+        "milliseconds": .double(time / .milliseconds(1)),
+      ]
     }
     return Explanation(query, plan, groups: groups, measured: measured, by: self)
   }
