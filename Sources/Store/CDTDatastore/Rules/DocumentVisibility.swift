@@ -101,13 +101,6 @@ struct SeenDocuments {
     """
   }
 
-  /// The revisions of a document that the user saw at earlier times.
-  static let earlierRevisionsSQL = """
-    SELECT r.revision FROM documents d JOIN revisions r ON r.document = d.number
-     WHERE d.id = ?1 AND NOT r.deleted AND r.body IS NOT NULL AND \(earlierFunction)(d.id, r.body, r.revision)
-     LIMIT 1000
-    """
-
   /// Calls `body` while earlier states are those of some times.
   func comparing<R>(with earlier: [any DocumentVisibility], _ body: () throws -> R) rethrows -> R {
     self.earlier.decision = { document in
@@ -118,18 +111,15 @@ struct SeenDocuments {
     return try body()
   }
 
-  /// The losing leaves of a document that the user does not see. A deleted one is seen if what it deletes is, or may have been.
+  /// The losing leaves of a document that the user does not see. Deleted ones are seen: otherwise a user who has seen what they delete would
+  /// keep it.
   static func withheldLeaves(
     of id: String, _ number: Int64, on connection: Connection
   ) throws -> Set<RevisionID> {
     let statement = try connection.statement(
       """
-      SELECT revision FROM revisions r
-       WHERE document = ?2 AND leaf AND NOT CASE WHEN deleted
-         THEN NOT EXISTS (SELECT 1 FROM revisions p
-                           WHERE p.document = ?2 AND p.revision = r.parent AND p.body IS NOT NULL
-                             AND NOT \(function)(?1, p.body, p.revision))
-         ELSE \(function)(?1, body, revision) END
+      SELECT revision FROM revisions
+       WHERE document = ?2 AND leaf AND NOT deleted AND NOT \(function)(?1, body, revision)
       """)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
@@ -212,21 +202,10 @@ extension ReadTransaction {
     return tree?.history(of: revision).prefix(100).map(\.id) ?? []
   }
 
-  /// The history of a document that the user does not see any more, and the revisions of other branches that the user saw at earlier times.
-  package func revisionsOfLeft(
-    _ change: Change, comparedWith earlier: [any DocumentVisibility]
-  ) throws -> [RevisionID] {
-    var found = try historyOfLeft(change.id, change.revisionID)
-    guard change.leafCount > 1, let seen = try seenDocuments() else { return found }
-    try use { connection in
-      let statement = try connection.statement(SeenDocuments.earlierRevisionsSQL)
-      defer { statement.reset() }
-      try statement.bind(change.id, at: 1)
-      try seen.comparing(with: earlier) {
-        while try statement.step() { found.append(try RevisionID(stored: statement.unsafeBytes(0))) }
-      }
-    }
-    return found
+  /// The revisions of a document that the user does not see any more, at most 1,000: a replicator keeps a document that has others.
+  package func revisionsOfLeft(_ change: Change) throws -> [RevisionID] {
+    let tree = try use { try DocumentTree(of: change.id, in: DocumentTable.all.name, on: $0) }
+    return tree?.rows.prefix(1_000).map(\.id) ?? []
   }
 
   /// The winner of a document that the user has seen, and does not see any more.

@@ -234,9 +234,9 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
       var (count, kept) = (0, [RejectedRevision]())
       for removals in documents.values {
         let known = Set(removals.flatMap(\.known))
-        guard let first = removals.first, let tree = try transaction.tree(ofDocument: first.id) else {
-          continue
-        }
+        guard let first = removals.first, let tree = try transaction.tree(ofDocument: first.id),
+          tree.winner.id != .purged
+        else { continue }
         // A tombstone of a branch that has lost has no edit that could be lost.
         let isKnown = tree.leaves.allSatisfy { leaf in
           known.contains(leaf.id) || leaf.isDeleted && !tree.winner.isDeleted

@@ -263,7 +263,7 @@ struct ChangesFeed: Sendable {
     }
     var text = head(of: change, [change.revisionID])
     // A replicator learns what it may remove: revisions that this database has.
-    let known = try transaction.revisionsOfLeft(change, comparedWith: earlier)
+    let known = try transaction.revisionsOfLeft(change)
     text += #","removed":true,"revisions":["#.utf8
     text += known.map { #""\#($0)""# }.joined(separator: ",").utf8
     text.append(UInt8(ascii: "]"))
