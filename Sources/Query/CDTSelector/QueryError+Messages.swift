@@ -59,7 +59,8 @@ extension QueryError {
       case .regexRefused, .regexTooLong: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
       case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers: .tooLarge
-      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory, .scoreOfAllDocuments,
+      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory,
+        .scoreOfAllDocuments,
         .textInFile:
         .textSearch
       case .scoreOfOtherIndex, .textIndexUnused: .unknownIndex

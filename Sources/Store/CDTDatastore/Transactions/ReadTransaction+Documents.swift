@@ -178,7 +178,8 @@ extension ReadTransaction {
   package func changeCount(since sequence: Int64, upTo end: Int64 = .max) throws -> Int {
     let table = try visibleDocuments().name
     return try use { connection in
-      let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE sequence > ?1 AND sequence <= ?2")
+      let statement = try connection.statement(
+        "SELECT count(*) FROM \(table) WHERE sequence > ?1 AND sequence <= ?2")
       defer { statement.reset() }
       try statement.bind(sequence, at: 1)
       try statement.bind(end, at: 2)

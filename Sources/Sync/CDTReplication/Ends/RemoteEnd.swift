@@ -222,7 +222,8 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
         $0.stringValue.flatMap { RevisionID($0) }
       }
       document.isRemoved = ![nil, .null, false].contains(row["removed"])
-      document.known = row["revisions"]?.arrayValue?.compactMap { $0.stringValue.flatMap { RevisionID($0) } } ?? []
+      document.known =
+        row["revisions"]?.arrayValue?.compactMap { $0.stringValue.flatMap { RevisionID($0) } } ?? []
       for text in revisions.compactMap({ $0["rev"]?.stringValue }) { document.add(text) }
       documents.append(document)
     }

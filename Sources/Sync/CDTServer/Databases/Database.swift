@@ -168,7 +168,8 @@ struct Database: Sendable {
   ///   the queue.
   func measureIndexes(until deadline: ContinuousClock.Instant) async throws -> [IndexInfo] {
     guard try await !readDocuments({ try !$0.seesEverything }) else {
-      throw CouchError.forbidden("Statistics tell of documents that you may not see; an admin can ask for them.")
+      throw CouchError.forbidden(
+        "Statistics tell of documents that you may not see; an admin can ask for them.")
     }
     return try await Self.inTime(deadline, else: .slowStatistics) { try await shared.store.measureIndexes() }
   }

@@ -229,7 +229,8 @@ struct ChangesFeed: Sendable {
           return page
         }
         page.last = seen.change.sequence
-        let row = try seen.hasLeft ? leftRow(for: seen.change, transaction) : row(for: seen.change, transaction)
+        let row =
+          try seen.hasLeft ? leftRow(for: seen.change, transaction) : row(for: seen.change, transaction)
         if let row { page.append(row) }
       }
       page.last = last ?? page.last

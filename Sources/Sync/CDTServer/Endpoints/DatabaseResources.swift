@@ -68,7 +68,10 @@ extension RequestContext {
       }
       return (rules, total, rows)
     }
-    return Reply.json(["rules": .array(rules), "total_rows": .int(Int64(total)), "offset": .int(Int64(skip)), "rows": .array(rows)])
+    return Reply.json([
+      "rules": .array(rules), "total_rows": .int(Int64(total)), "offset": .int(Int64(skip)),
+      "rows": .array(rows),
+    ])
   }
 
   /// The fields of the documents, or of some of them, as `cdtquery describe` prints them, and the operators of selectors.

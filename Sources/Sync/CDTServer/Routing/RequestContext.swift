@@ -112,7 +112,9 @@ struct RequestContext: Sendable {
     guard let name = request.headers[.asUser] else { return identity }
     try security.checkAdmin(identity)
     let known = try await server.authenticator.knownUsers()[name]?.roles
-    let roles = request.headers[.asRoles].map { $0.split(separator: ",").map { String($0.filter { $0 != " " }) } }
+    let roles = request.headers[.asRoles].map {
+      $0.split(separator: ",").map { String($0.filter { $0 != " " }) }
+    }
     return Identity(name: name.isEmpty ? nil : name, roles: roles ?? known ?? [], handler: nil)
   }
 
