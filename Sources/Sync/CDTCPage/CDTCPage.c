@@ -85,6 +85,10 @@ static const unsigned char router_js[] = {
 #embed "../CDTServer/Page/router.js"
 };
 
+static const unsigned char rules_js[] = {
+#embed "../CDTServer/Page/rules.js"
+};
+
 static const unsigned char stores_js[] = {
 #embed "../CDTServer/Page/stores.js"
 };
@@ -110,6 +114,7 @@ static const struct cdt_page_file files[] = {
     {"query.js", query_js, sizeof query_js},
     {"revisions.js", revisions_js, sizeof revisions_js},
     {"router.js", router_js, sizeof router_js},
+    {"rules.js", rules_js, sizeof rules_js},
     {"stores.js", stores_js, sizeof stores_js},
 };
 

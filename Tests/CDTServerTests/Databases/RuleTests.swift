@@ -163,4 +163,15 @@ import Testing
       #expect(page["rows"]?.arrayValue?.count == 1 && page["rows"]?[0]?["id"] == "c")
     }
   }
+
+  @Test func `a rule that names the user lists the documents that this user could not save`() async throws {
+    try await withServer { server in
+      for name in ["anna", "bob"] { _ = try await server.put("/db/\(name)", ["owner": .string(name)]) }
+      _ = try await server.put(
+        "/db/_design/rules", Self.rule(["newDoc.owner": ["$data": "userCtx.name"]]))
+      #expect(try await server.get("/db/_rules").json["total_rows"] == 2)
+      let rows = try await server.get("/db/_rules", headers: [("X-As-User", "anna")]).json["rows"]
+      #expect(rows?.arrayValue?.compactMap { $0["id"] } == ["bob"])
+    }
+  }
 }

@@ -181,11 +181,11 @@ struct Database: Sendable {
 
   // MARK: Rules
 
-  /// Calls a closure for each document that breaks a rule of writing, or for one document if it does. For admins.
+  /// Calls a closure for each document that the user could not save as it is, or for one document if so. For admins.
   func forEachViolation(
     ofDocument id: String?, in transaction: ReadTransaction, _ body: (RuleViolation) throws -> Void
   ) throws {
-    try shared.rulesOfServer.forEachViolation(ofDocument: id, in: transaction, body)
+    try rules.forEachViolation(ofDocument: id, in: transaction, body)
   }
 
   // MARK: Sequences

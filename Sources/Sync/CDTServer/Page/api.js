@@ -2,13 +2,17 @@
 import {say} from './dom.js'
 import {parse} from './json.js'
 
-/** A refusal of the server. */
+/** A refusal of the server, with the failures of a rule if it refuses a write. */
 export class Refusal extends Error {
-  constructor(status, error, reason) {
+  constructor(status, error, reason, failures = []) {
     super(reason)
-    this.status = status
-    this.error = error
+    Object.assign(this, {status, error, failures})
   }
+}
+
+/** The line of a failure: its place and the message, or the text of the rule's author alone. */
+export function failureText({path, type, message}) {
+  return type === 'reason' || !path.length ? message : `${path.join('.')}: ${message}`
 }
 
 /** The path of a resource: each name is one part. */
@@ -16,14 +20,55 @@ export function path(...names) {
   return '/' + names.map(encodeURIComponent).join('/')
 }
 
+// MARK: As another user
+
+/** The users as whom stores are read and written, by the names of the stores, until the tab is closed or somebody logs out. */
+const users = new Map(savedUsers())
+
+/** None if the browser has no storage for the page; then a user is kept until the page is loaded again. */
+function savedUsers() {
+  try { return JSON.parse(sessionStorage.getItem('users')) ?? [] } catch { return [] }
+}
+
+function saveUsers() {
+  try { sessionStorage.setItem('users', JSON.stringify([...users])) } catch {}
+}
+
+/** The user as whom a store is read and written: texts with the name and the roles. Undefined if it is the one who has logged in. */
+export function userOf(store) { return users.get(store) }
+
+/** The name of a user on the page, with the roles that were given. */
+export function called({name, roles}) { return (name || 'anonymous') + (roles && ` (${roles})`) }
+
+export function setUser(store, user) {
+  if (user) users.set(store, user)
+  else users.delete(store)
+  saveUsers()
+}
+
+export function endUsers() {
+  users.clear()
+  saveUsers()
+}
+
+/** The headers that send a request as the user of its store. */
+function userHeaders(address) {
+  const user = users.get(decodeURIComponent(address.split(/[/?]/)[1]))
+  // What is in a header is bytes.
+  const utf8 = text => String.fromCharCode(...new TextEncoder().encode(text))
+  return user ? {'X-As-User': utf8(user.name), ...user.roles && {'X-As-Roles': utf8(user.roles)}} : {}
+}
+
+// MARK: Requests
+
 let login = null
 
 /** Sets what asks for a name and a password; it returns whether somebody has logged in. */
 export function onLogin(ask) { login = ask }
 
-/** Sends a request, and logs in first if the server wants that. */
-export async function send(method, address, {body, signal, headers} = {}) {
-  const options = {method, signal, headers: {...headers}, cache: 'no-store'}
+/** Sends a request, and logs in first if the server wants that and the request may ask for it. */
+export async function send(method, address, {body, signal, headers, asks = true} = {}) {
+  const options = {method, signal, headers: {...userHeaders(address), ...headers}, cache: 'no-store'}
   if (body !== undefined) {
     options.headers['Content-Type'] ??= 'application/json'
     options.body = typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body)
@@ -32,7 +77,7 @@ export async function send(method, address, {body, signal, headers} = {}) {
     const response = await fetch(address, options).catch(unreachable)
     if (response.ok) return response
     const refusal = await refused(response)
-    if (response.status !== 401 || !login || !await login(refusal)) throw refusal
+    if (response.status !== 401 || !asks || !login || !await login(refusal)) throw refusal
   }
 }
 
@@ -47,8 +92,8 @@ function bodyOf(response) { return response.text().catch(unreachable) }
 async function refused(response) {
   const text = await bodyOf(response)
   try {
-    const {error, reason} = JSON.parse(text)
-    return new Refusal(response.status, error, reason ?? error)
+    const {error, reason, failures} = JSON.parse(text)
+    return new Refusal(response.status, error, reason ?? error, failures)
   } catch {
     return new Refusal(response.status, 'unreadable', text.slice(0, 300) || `The server answered ${response.status}.`)
   }
@@ -142,7 +187,7 @@ export async function winner(store, id, signal) {
 export async function save(store, ...texts) {
   const rows = await post(path(store, '_bulk_docs'), `{"docs":[${texts.join(',')}]}`)
   const failed = rows.find(row => row.error)
-  if (failed) throw new Refusal(failed.error === 'conflict' ? 409 : 400, failed.error, failed.reason)
+  if (failed) throw new Refusal(failed.error === 'conflict' ? 409 : 400, failed.error, failed.reason, failed.failures)
   return rows
 }
 

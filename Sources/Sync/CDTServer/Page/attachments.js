@@ -1,6 +1,6 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
-import {button, bytes, el, fill, table, text} from './dom.js'
-import {path, send} from './api.js'
+import {button, bytes, during, el, fill, table, text} from './dom.js'
+import {path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
 const texts = /^(text\/[a-z0-9.+-]+|application\/([a-z0-9.+-]*\+)?(json|xml)|application\/(javascript|yaml))$/
@@ -15,11 +15,11 @@ export function showAttachments(store, doc, signal) {
     // A type is any text.
     const type = String(stub.get('content_type') ?? '').split(';')[0].trim().toLowerCase()
     const address = path(store, doc.get('_id'), name) + `?rev=${encodeURIComponent(doc.get('_rev'))}`
-    const show = shower(type, {name, address, length: stub.get('length'), signal})
+    const show = shower(type, {name, address, length: stub.get('length'), store, signal})
     return [
       text(name, 120), text(type || 'unknown', 80), bytes(stub.get('length') ?? 0),
       el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
-        el('a', {href: address, download: name, 'aria-label': `Download ${name}`}, 'Download')),
+        download(name, address, store, signal)),
     ]
   })
   return el('section', {'aria-labelledby': 'attachments'}, el('h2', {id: 'attachments'}, 'Attachments'),
@@ -32,8 +32,27 @@ function shower(type, attachment) {
   return texts.test(type) ? () => beginning(attachment) : null
 }
 
+/** A browser does not say which other user its own requests are for, so the server is asked first whether that one may have the file. */
+async function ask(store, address, signal) {
+  if (userOf(store)) await send('HEAD', address, {signal})
+}
+
+function download(name, address, store, signal) {
+  return el('a', {
+    href: address, download: name, 'aria-label': `Download ${name}`, onclick: event => {
+      if (!userOf(store)) return
+      event.preventDefault()
+      during(event.target, async () => {
+        await ask(store, address, signal)
+        el('a', {href: address, download: name}).click()
+      })
+    },
+  }, 'Download')
+}
+
 /** A picture, also a drawing with scripts: a browser runs none of an image. */
-function picture({name, address}) {
+async function picture({name, address, store, signal}) {
+  await ask(store, address, signal)
   return el('img', {src: address, alt: `The attachment ${name}`, class: 'picture'})
 }
 

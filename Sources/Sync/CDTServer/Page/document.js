@@ -1,11 +1,12 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
 import {append, button, confirmed, count, during, el, fill, say, sayNext, text, visible} from './dom.js'
-import {repeat, post, path, Refusal, revisions, save, send, winner} from './api.js'
+import {called, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {editor} from './editor.js'
 import {showAttachments} from './attachments.js'
 import {commonAncestor, showRevisions} from './revisions.js'
 import {attachmentsOf, merge} from './merge.js'
+import {showRules} from './rules.js'
 import {link} from './router.js'
 
 /** Longer strings are cut where they are shown, and longer documents are not edited here. */
@@ -22,7 +23,9 @@ export async function showDocument({main, store, parameters, signal}) {
   const shown = rev ? (await revisions(store, id, [rev], signal))[0] : best ?? leaves[0]
   const heading = el('h1', {}, text(id || '(empty)', 200))
   if (!shown) {
-    fill(main, heading, el('p', {}, rev ? 'This revision is not there, or its content was compacted.' : 'There is no such document.'))
+    const user = userOf(store)
+    fill(main, heading, el('p', {}, user ? [text(called(user)), ` does not see this ${rev ? 'revision' : 'document'}, or it does not exist.`]
+      : rev ? 'This revision is not there, or its content was compacted.' : 'There is no such document.'))
     if (!leaves.length) return
   }
   const living = leaves.filter(leaf => leaf.get('_deleted') !== true)
@@ -33,6 +36,7 @@ export async function showDocument({main, store, parameters, signal}) {
   }
   if (shown) append(main, content(store, id, shown, best))
   if (shown) append(main, showAttachments(store, shown, signal))
+  append(main, await showRules(store, id, signal))
   append(main, await showRevisions(store, id, leaves, best, signal))
   await follow(store, id, best, signal)
 }

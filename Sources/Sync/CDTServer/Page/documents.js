@@ -16,14 +16,16 @@ export async function showDocuments({main, store, parameters, signal}) {
     store, signal, sequence: null, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(), failed: new Map(),
     form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', columns: [], all: [],
   }
-  const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
+  // The number of documents that the database has is not the one that the user sees.
+  const total = async () => (await get(path(store, '_all_docs') + '?limit=0', signal)).total_rows
+  const [info, seen, fields] = await Promise.all([get(path(store), signal), total(), get(path(store, '_fields') + '?limit=1000', signal)])
   // Elements of arrays and members of objects are in the fields that have them.
   state.all = fields.fields.filter(field => !/[.[]/.test(field.path)).sort((a, b) => b.documents - a.documents).map(field => field.path)
   state.columns = state.all.slice(0, firstColumns)
   state.heading = el('p', {id: 'document-count'})
   build(state, main)
   state.sequence = info.update_seq
-  setTotal(state, info.doc_count)
+  setTotal(state, seen)
   await repeat(2000, signal, async () => {
     const info = await get(path(store), signal)
     // What could not be fetched before is fetched now.
@@ -31,7 +33,7 @@ export async function showDocuments({main, store, parameters, signal}) {
     state.sequence = info.update_seq
     // What is shown stays until the new rows are there.
     state.generation++
-    setTotal(state, info.doc_count)
+    setTotal(state, await total())
   })
 }
 

@@ -61,18 +61,21 @@ export function say(text, isError = false) {
   status.textContent = text
 }
 
-/** Asks whether to delete something. */
-export function confirmed(question, name) {
-  const dialog = el('dialog', {'aria-labelledby': 'delete-title'}, el('form', {method: 'dialog'},
-    el('h2', {id: 'delete-title'}, question), el('p', {}, text(name, 200)),
-    el('p', {class: 'row'}, el('button', {value: 'delete'}, 'Delete'), el('button', {value: '', autofocus: true}, 'Cancel'))))
+/** Asks something in a dialog; returns whether it was answered with the button that has the label. */
+export function answered(question, label, ...content) {
+  const dialog = el('dialog', {'aria-labelledby': 'question'}, el('form', {method: 'dialog'},
+    el('h2', {id: 'question'}, question), content,
+    el('p', {class: 'row'}, el('button', {value: label}, label), el('button', {value: '', autofocus: true}, 'Cancel'))))
   document.getElementById('main').append(dialog)
   dialog.showModal()
   return new Promise(resolve => dialog.addEventListener('close', () => {
     dialog.remove()
-    resolve(dialog.returnValue === 'delete')
+    resolve(dialog.returnValue === label)
   }))
 }
+
+/** Asks whether to delete something. */
+export function confirmed(question, name) { return answered(question, 'Delete', el('p', {}, text(name, 200))) }
 
 /** What the view that is shown next begins with. */
 let next = ''

@@ -1,5 +1,6 @@
 // A field for JSON: completion of names and operators, and an error at its place.
 import {el, fill, visible} from './dom.js'
+import {failureText} from './api.js'
 import {Fault, parse} from './json.js'
 
 let number = 0
@@ -28,14 +29,18 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       fill(behind)
       area.removeAttribute('aria-invalid')
     },
-    /** Shows an error, at its place if that is known. */
+    /** Shows an error, or each failure of a rule in a line, with its place if that is known. */
     fail(error) {
-      const place = placeOf(error, area.value)
+      const problems = error.failures?.length ? error.failures : [error]
+      const places = placesOf(problems, area.value)
       area.setAttribute('aria-invalid', 'true')
-      const before = area.value.slice(0, place?.start)
-      const row = before.split('\n').length
-      fill(problem, place ? `Line ${row}: ` : '', visible(error.message, 1_000))
+      fill(problem, problems.map((problem, number) => {
+        const row = places[number] && area.value.slice(0, places[number].start).split('\n').length
+        return `${number ? '\n' : ''}${row ? `Line ${row}: ` : ''}${visible(problem.path ? failureText(problem) : problem.message, 1_000)}`
+      }))
+      const place = places.find(Boolean)
       if (!place) return
+      const before = area.value.slice(0, place.start)
       const end = Math.max(place.end, place.start + 1)
       fill(behind, before, el('mark', {}, area.value.slice(place.start, end) || ' '), area.value.slice(end) + '\n')
       area.focus()
@@ -53,21 +58,26 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
   return field
 }
 
-/** The range of an error: that of a fault, or that of the path with which a refusal of the server begins. */
-function placeOf(error, text) {
-  if (error instanceof Fault) return error
+/** The ranges of errors: that of a fault, of the failure of a rule, or of the path with which a refusal of the server begins. */
+function placesOf(errors, text) {
   const places = []
   try {
     parse(text, (path, start, end) => places.push({path: path.join('.'), start, end}))
   } catch {
-    return null
+    return errors.map(error => error instanceof Fault ? error : null)
   }
-  // The longest path that the message begins with: "age.$gtt: unknown operator".
-  const message = error.message.replace(/\[(\d+)\]/g, '.$1')
-  const begins = path => [path, path.replace(/^selector\./, '')].some(path =>
-    path && message.startsWith(path) && /^[.:\s]/.test(message.slice(path.length)))
-  return places.filter(({path}) => begins(path)).sort((a, b) => b.path.length - a.path.length)[0] ?? null
+  return errors.map(error => {
+    if (error instanceof Fault) return error
+    // The longest path that the message begins with: "age.$gtt: unknown operator".
+    const message = error.path ? pathInDocument(error) + ':' : error.message.replace(/\[(\d+)\]/g, '.$1')
+    const begins = path => [path, path.replace(/^selector\./, '')].some(path =>
+      path && message.startsWith(path) && /^[.:\s]/.test(message.slice(path.length)))
+    return places.filter(({path}) => begins(path)).sort((a, b) => b.path.length - a.path.length)[0] ?? null
+  })
 }
+
+/** The path of a failure without the name that rules have for the document. */
+function pathInDocument({path}) { return path[0] === 'newDoc' ? path.slice(1).join('.') : '' }
 
 // MARK: Completion
 

@@ -9,8 +9,8 @@ export async function showIndexes({main, store, signal}) {
   const list = el('div')
   const refresh = async () => {
     const reply = await getValues(path(store, '_index') + '?statistics=true', signal).catch(error => {
-      // They can be used without their sizes.
-      if (error.error !== 'timeout') throw error
+      // They can be used without their sizes, which users from whom rules withhold documents do not get.
+      if (!['timeout', 'forbidden'].includes(error.error)) throw error
       tell(error)
       return getValues(path(store, '_index'), signal)
     })

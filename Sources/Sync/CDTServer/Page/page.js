@@ -1,7 +1,7 @@
 // The page: its views, and logging in.
 import {during, fill, tell, text} from './dom.js'
-import {onLogin, send} from './api.js'
-import {mayLeave, registerPlace, registerView, start} from './router.js'
+import {endUsers, onLogin, send} from './api.js'
+import {mayLeave, registerPlace, registerReader, registerView, start} from './router.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
@@ -10,6 +10,7 @@ import {showGroups} from './groups.js'
 import {showIndexes} from './indexes.js'
 import {showConflicts} from './conflicts.js'
 import {showChanges, showReplications} from './changes.js'
+import {showReader} from './rules.js'
 
 registerView('documents', 'Documents', showDocuments)
 registerView('query', 'Query', showQuery)
@@ -20,6 +21,7 @@ registerView('changes', 'Changes', showChanges)
 registerView('document', null, showDocument)
 registerPlace('stores', 'Stores', showStores)
 registerPlace('replications', 'Replications', showReplications)
+registerReader(showReader)
 
 // MARK: Logging in
 
@@ -56,6 +58,7 @@ async function ask(refusal) {
     password.value = ''
     if (response.ok) {
       showUser(await (await fetch('/_session')).json())
+      showReader()
       return true
     }
     reason = (await response.json()).reason
@@ -73,6 +76,7 @@ function showUser({userCtx, info}) {
 logout.addEventListener('click', () => during(logout, async () => {
   if (!mayLeave()) return
   await send('DELETE', '/_session')
+  endUsers()
   logout.hidden = true
   dispatchEvent(new Event('reload'))
 }))

@@ -9,6 +9,7 @@ const views = new Map()
 /** The views beside those of a store: `stores` is the one without an address. */
 const places = new Map()
 
+let showReader = null
 let leaving = new AbortController()
 /** The address that is shown, so that a view can write its parameters without being shown again. */
 let shown = null
@@ -16,6 +17,9 @@ let shown = null
 export function registerView(name, title, show) { views.set(name, {title, show}) }
 
 export function registerPlace(name, title, show) { places.set(name, {title, show}) }
+
+/** Sets what shows, beside the name of a store, who reads it; it is called with the name, or null. */
+export function registerReader(show) { showReader = show }
 
 /** The address of a view of a store. */
 export function link(store, view, parameters = {}) {
@@ -72,6 +76,7 @@ function showFrame(store, view, opened) {
     if (name === opened) element.setAttribute('aria-current', 'page')
   }
   fill(place, store ? text(store) : null)
+  showReader(store)
   nav.hidden = !store
   fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) =>
     el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : null}, title)))

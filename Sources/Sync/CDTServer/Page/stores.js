@@ -1,6 +1,6 @@
 // The stores: how many documents, bytes, conflicts and indexes they have, as it changes.
 import {bytes, count, el, fill, table, text} from './dom.js'
-import {get, path, repeat} from './api.js'
+import {called, get, path, repeat, userOf} from './api.js'
 import {link} from './router.js'
 
 const pageSize = 50
@@ -58,8 +58,9 @@ function showList(list, page, details, pages) {
     if (!info) return [el('span', {}, text(key), ': ', text(reason, 500)), '', '', '', '']
     const known = details.get(key)
     const {conflicts, indexes} = known ?? {}
+    const user = userOf(key)
     return [
-      el('a', {href: link(key, 'documents')}, text(key)), info.doc_count.toLocaleString('en'),
+      el('span', {}, el('a', {href: link(key, 'documents')}, text(key)), user && [' ', el('span', {class: 'notice'}, 'as ', text(called(user), 80))]), info.doc_count.toLocaleString('en'),
       bytes(info.sizes.file),
       !known ? '' : conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
       known ? el('a', {href: link(key, 'indexes'), 'aria-label': `${count(indexes, 'index', 'indexes')} of ${key}`}, `${indexes}`) : '',
