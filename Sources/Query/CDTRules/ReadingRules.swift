@@ -33,7 +33,7 @@ extension RuleSet {
   }
 }
 
-/// What decides which documents a user sees, in a form that can be stored, so that what was seen once can be compared with what is seen
+/// The rules and roles that decide which documents a user sees, in a form that can be stored, so that what was seen once can be compared with what is seen
 /// later.
 package struct ReadingState: Sendable, Hashable {
   /// The design documents with rules of reading as JSON text; empty if there are none, and everybody sees everything.
@@ -60,7 +60,7 @@ package struct ReadingState: Sendable, Hashable {
 }
 
 extension EnforcedRules {
-  /// What decides which documents the user sees.
+  /// The rules and roles that decide which documents the user sees.
   ///
   /// - Throws: ``QueryError`` if a rule can't be read, and nobody but admins sees anything.
   package func readingState(in transaction: ReadTransaction) throws -> ReadingState {

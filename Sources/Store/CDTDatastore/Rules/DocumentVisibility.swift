@@ -163,7 +163,7 @@ extension ReadTransaction {
   ///
   /// - Parameters:
   ///   - limit: The number of changes that are looked at.
-  ///   - earlier: What the user saw at earlier times; empty to leave out what has left.
+  ///   - earlier: The documents that the user saw at earlier times; empty to leave out what has left.
   /// - Returns: The changes, and the sequence of the last one that was looked at; `nil` if fewer than `limit` are left.
   package func changesSeen(
     since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility]

@@ -118,6 +118,7 @@ public class ReadTransaction {
 
   /// The documents that the user sees; `nil` for all.
   func visibility() throws -> (any DocumentVisibility)? {
+    guard rules != nil else { return nil }
     if let known { return known }
     let visibility = try rules?.visibility(in: self)
     known = visibility
@@ -126,6 +127,7 @@ public class ReadTransaction {
 
   /// The views of the documents that the user sees; `nil` for everything.
   func seenDocuments() throws -> SeenDocuments? {
+    guard rules != nil else { return nil }
     if let seen { return seen }
     guard let visibility = try visibility() else {
       seen = .some(nil)

@@ -9,10 +9,15 @@ package final class StopSignal: Sendable {
 
   private let reason = Atomic(Reason.none)
   private let deadline: ContinuousClock.Instant?
+  /// The compiler does not know the size of an instant, so a look at the deadline itself takes long.
+  private let hasDeadline: Bool
 
   /// - Parameter deadline: The time at which the operation should end. Its timer may fire late on a busy machine, so the signal asks
   ///   the clock, too.
-  package init(deadline: ContinuousClock.Instant? = Datastore.deadline) { self.deadline = deadline }
+  package init(deadline: ContinuousClock.Instant? = Datastore.deadline) {
+    self.deadline = deadline
+    hasDeadline = deadline != nil
+  }
 
   package func cancel() { set(.cancelled) }
 
@@ -24,8 +29,12 @@ package final class StopSignal: Sendable {
   }
 
   package var isSet: Bool {
-    if let deadline, deadline <= .now { expire() }
+    if hasDeadline { checkDeadline() }
     return reason.load(ordering: .relaxed) != .none
+  }
+
+  private func checkDeadline() {
+    if let deadline, deadline <= .now { expire() }
   }
 
   /// - Throws: `CancellationError`, or ``DatastoreError`` with the code `.timedOut`, if the operation should end.

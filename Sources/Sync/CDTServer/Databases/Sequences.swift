@@ -13,7 +13,7 @@ import CouchDB
 /// that the rules name. The last entry is that of the time of the sequence. If rules or roles have changed since, changes begin again,
 /// and the present state is appended, until the user has read all changes: what left by the change is listed once.
 struct Sequences: Sendable {
-  /// What decides which documents the user sees; `nil` for an admin.
+  /// The rules and roles that decide which documents the user sees; `nil` for an admin.
   let state: ReadingState?
   private let database: OpenDatabase
   private let user: UserContext
@@ -74,7 +74,7 @@ struct Sequences: Sendable {
     return Array(code.prefix(16))
   }
 
-  /// What the user saw at the times of the sequence with which the changes begin, and sees now.
+  /// The documents that the user saw at the times of the sequence with which the changes begin, and sees now.
   var visibilities: [any DocumentVisibility] {
     seen.compactMap { seen in
       guard let rules = database.settings.rules(numbered: seen.number) else { return nil }

@@ -16,7 +16,7 @@ struct ChangesFeed: Sendable {
   /// The sequence after which documents are listed that have left the selector; `nil` if none are.
   var leftFilterAfter: Int64?
 
-  /// What the user saw at earlier times, to list what has left; empty to list none of it.
+  /// The documents that the user saw at earlier times, to list what has left; empty to list none of it.
   var earlier: [any DocumentVisibility] = []
 
   private var waiting: FeedWaiting {
