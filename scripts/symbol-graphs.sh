@@ -17,8 +17,8 @@ while read -r map; do maps+=(-Xcc "-fmodule-map-file=$map"); done < <(
   find .build/checkouts -path '*/Sources/*/include/module.modulemap')
 rm -rf .build-docs/symbols
 for module in "$@"; do
-  # CDTQuery shows the types of CDTIndex and CDTSelector as its own, as `import CDTQuery` gives them to users.
-  exported=$([ "$module" != CDTQuery ] || echo CDTSelector,CDTIndex)
+  # CDTQuery shows the types of CDTIndex, CDTRules and CDTSelector as its own, as `import CDTQuery` gives them to users.
+  exported=$([ "$module" != CDTQuery ] || echo CDTSelector,CDTIndex,CDTRules)
   mkdir -p ".build-docs/symbols/$module"
   "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" -I "$built/Modules" \
     -I Sources/Store/CDTCSQLite -I Sources/Query/CDTCPCRE2 -I Sources/Base/CDTCZlib -I Sources/Base/CDTCCrypto "${maps[@]}" \
