@@ -52,6 +52,13 @@ struct RuleSite {
     _ = try await admin.put("/\(database)/_design/access", .object(document))
   }
 
+  func setRoles(_ roles: [String], of name: String) async throws {
+    let path = "/_users/org.couchdb.user:\(name)"
+    var user = try await admin.get(path).json.objectValue ?? [:]
+    user["roles"] = .array(roles.map { .string($0) })
+    _ = try await admin.put(path, .object(user))
+  }
+
   /// Saves a document as the admin, and returns its revision.
   @discardableResult
   func save(_ id: String, _ body: JSONObject, after revision: String? = nil) async throws -> String {
