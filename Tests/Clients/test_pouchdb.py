@@ -267,7 +267,6 @@ class PouchDBTests(unittest.TestCase):
         self.run_in_page("startSync()")
         for _ in range(200):
             change()
-            time.sleep(0.005)
         owned = "visibleHere('owner')"
         self.wait_until(lambda: self.run_in_page(owned) == visible(), fails=False)
         self.assertEqual(self.run_in_page(owned), visible())

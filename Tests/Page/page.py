@@ -70,6 +70,20 @@ class PageTestCase(unittest.TestCase):
         cls.base = cls.browser.current_url.partition("#")[0]
 
     @classmethod
+    def serve_with_users(cls, users):
+        """Has a server with users in place of `cdtquery look`.
+
+        users: the roles of each name. All have one password.
+        """
+        file = os.path.join(os.path.dirname(cls.directory), "users.json")
+        for name, roles in users.items():
+            cls.tool("user", "add", file, name, *(f"--role={role}" for role in roles), "--password-file", "-", text="correct horse")
+        cls.program.close()
+        cls.program = Program("serve", cls.directory, "--bind", "127.0.0.1:0", "--users", file)
+        cls.addClassCleanup(cls.program.close)
+        cls.base = cls.program.address + "/_utils/"
+
+    @classmethod
     def make_stores(cls):
         """Fills the directory."""
 

@@ -3,9 +3,8 @@
 import base64
 import json
 import os
-import subprocess
 
-from page import PHONE, PROGRAM, WIDE, PageTestCase, Program
+from page import PHONE, WIDE, PageTestCase
 
 WRITING = {"$if": {"newDoc._deleted": {"$exists": False}}, "$then": {
     "newDoc": {"title": {"$type": "string"}, "done": {"$type": "boolean"}},
@@ -18,14 +17,7 @@ class Rules(PageTestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        users = os.path.join(os.path.dirname(cls.directory), "users.json")
-        for name, roles in [("mike", ["_admin"]), ("anna", []), ("owner", [])]:
-            subprocess.run([PROGRAM, "user", "add", users, name, *(f"--role={role}" for role in roles), "--password-file", "-"],
-                           input="correct horse", text=True, check=True, capture_output=True)
-        cls.program.close()
-        cls.program = Program("serve", cls.directory, "--bind", "127.0.0.1:0", "--users", users)
-        cls.addClassCleanup(cls.program.close)
-        cls.base = cls.program.address + "/_utils/"
+        cls.serve_with_users({"mike": ["_admin"], "anna": [], "owner": []})
 
     @classmethod
     def make_stores(cls):

@@ -1,25 +1,16 @@
 """The page of `cdtquery serve`, behind its users."""
 
-import os
-import subprocess
 import time
 import urllib.parse
 
-from page import PROGRAM, Keys, PageTestCase, Program
+from page import Keys, PageTestCase, Program
 
 
 class Users(PageTestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        users = os.path.join(os.path.dirname(cls.directory), "users.json")
-        for name, role in [("mike", "_admin"), ("zoe", "team")]:
-            subprocess.run([PROGRAM, "user", "add", users, name, "--role", role, "--password-file", "-"],
-                           input="correct horse", text=True, check=True, capture_output=True)
-        cls.program.close()
-        cls.program = Program("serve", cls.directory, "--bind", "127.0.0.1:0", "--users", users)
-        cls.addClassCleanup(cls.program.close)
-        cls.base = cls.program.address + "/_utils/"
+        cls.serve_with_users({"mike": ["_admin"], "zoe": ["team"]})
 
     @classmethod
     def make_stores(cls):

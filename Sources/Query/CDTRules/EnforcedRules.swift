@@ -56,10 +56,6 @@ package final class EnforcedRules: DocumentRules {
 
   /// The documents that the user sees; `nil` for all, as for the admins of the database.
   package func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)? {
-    try visible(in: transaction)
-  }
-
-  package func visible(in transaction: ReadTransaction) throws -> Visibility? {
     if seesEverything { return nil }
     return try rules(in: transaction).visibility(for: user, inDatabase: transaction.store.name)
   }

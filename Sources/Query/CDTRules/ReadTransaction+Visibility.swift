@@ -5,8 +5,8 @@ extension ReadTransaction {
   /// The condition on the documents that the user of the transaction sees; `nil` for all.
   package var visibleClause: Clause? {
     get throws {
-      guard let rules else { return nil }
-      return try (rules as? EnforcedRules)?.visible(in: self)?.clause
+      guard let visibility = try visibility() else { return nil }
+      return (visibility as? Visibility)?.clause
     }
   }
 }

@@ -198,14 +198,16 @@ extension ReadTransaction {
 
   /// A revision and at most 99 of its ancestors, also of a document that the user does not see any more.
   package func historyOfLeft(_ id: String, _ revision: RevisionID) throws -> [RevisionID] {
-    let tree = try use { try DocumentTree(of: id, in: DocumentTable.all.name, on: $0) }
-    return tree?.history(of: revision).prefix(100).map(\.id) ?? []
+    try wholeTree(ofDocument: id)?.history(of: revision).prefix(100).map(\.id) ?? []
   }
 
   /// The revisions of a document that the user does not see any more, at most 1,000: a replicator keeps a document that has others.
   package func revisionsOfLeft(_ change: Change) throws -> [RevisionID] {
-    let tree = try use { try DocumentTree(of: change.id, in: DocumentTable.all.name, on: $0) }
-    return tree?.rows.prefix(1_000).map(\.id) ?? []
+    try wholeTree(ofDocument: change.id)?.rows.prefix(1_000).map(\.id) ?? []
+  }
+
+  private func wholeTree(ofDocument id: String) throws -> DocumentTree? {
+    try use { try DocumentTree(of: id, in: DocumentTable.all.name, on: $0) }
   }
 
   /// The winner of a document that the user has seen, and does not see any more.

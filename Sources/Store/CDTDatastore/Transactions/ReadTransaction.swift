@@ -117,7 +117,7 @@ public class ReadTransaction {
   }
 
   /// The documents that the user sees; `nil` for all.
-  func visibility() throws -> (any DocumentVisibility)? {
+  package func visibility() throws -> (any DocumentVisibility)? {
     guard rules != nil else { return nil }
     if let known { return known }
     let visibility = try rules?.visibility(in: self)

@@ -7,10 +7,11 @@ import CouchDB
 struct Database: Sendable {
   private let shared: OpenDatabase
   private let rules: EnforcedRules
+  let security: DatabaseSecurity
 
-  /// - Parameter isAdmin: Whether the user is an admin of the database, who sees every document.
+  /// - Parameter identity: The user, who sees every document as an admin of the database.
   init(_ shared: OpenDatabase, for identity: Identity, _ security: DatabaseSecurity) {
-    self.shared = shared
+    (self.shared, self.security) = (shared, security)
     rules = EnforcedRules(
       for: UserContext(name: identity.name, roles: identity.roles), isAdmin: security.isAdmin(identity),
       security: security.json, cache: shared.rules)
@@ -167,7 +168,7 @@ struct Database: Sendable {
   /// - Throws: `CouchError`: 403 if rules withhold documents from the user; `slowStatistics` if it takes until the deadline, also in
   ///   the queue.
   func measureIndexes(until deadline: ContinuousClock.Instant) async throws -> [IndexInfo] {
-    guard try await !readDocuments({ try !$0.seesEverything }) else {
+    guard try await readDocuments({ try $0.seesEverything }) else {
       throw CouchError.forbidden(
         "Statistics tell of documents that you may not see; an admin can ask for them.")
     }

@@ -96,7 +96,7 @@ struct RequestContext: Sendable {
 
   /// The access rules of the database.
   func security() throws(CouchError) -> DatabaseSecurity {
-    try DatabaseSecurity(ofDatabase: database.name, database.settings, hasUsers: server.hasUsers)
+    try database.security
   }
 
   /// Gives the request a database, if its user may read it.

@@ -141,8 +141,8 @@ extension RequestContext {
     let found = routes.first { $0.method == wanted }
     var context = self
     context.names = (found ?? routes.first)?.names(in: parts) ?? [:]
-    // The name of a database that does not exist yet.
     var used: OpenDatabase?
+    // The name of a database that does not exist yet.
     if let name = parts.first, Databases.isName(name), !(parts.count == 1 && method == .put) {
       let database: OpenDatabase
       do {
