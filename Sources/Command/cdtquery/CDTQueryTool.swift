@@ -45,7 +45,7 @@ struct CDTQueryTool: ParsableCommand {
       InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, RekeyCommand.self, ListCommand.self, DropCommand.self,
       TestCommand.self,
-      ReplicateCommand.self, ServeCommand.self, UserCommand.self, LookCommand.self,
+      ReplicateCommand.self, ServeCommand.self, UserCommand.self, LookCommand.self, MCPCommand.self,
     ])
 
   static func main() {

@@ -24,8 +24,8 @@ struct ChangesCommand: ParsableCommand {
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
-  @Option(help: "The sequence after which to start. (default: the beginning)") var since: String?
-  @Option(help: "The maximum number of changes.") var limit: Int?
+  @Option(help: SharedArgument.since.option) var since: String?
+  @Option(help: SharedArgument.changes.option) var limit: Int?
   @Flag(help: "Wait for more changes until interrupted or until the output is closed.")
   var follow = false
   @OptionGroup var server: ServerOptions

@@ -29,7 +29,7 @@ struct ConflictsCommand: ParsableCommand {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
-  @Argument(help: "The id of a document.") var id: String?
+  @Argument(help: SharedArgument.id.option) var id: String?
   @Flag(help: "List the keys of unique indexes that several documents have.") var unique = false
 
   func validate() throws {
@@ -43,25 +43,29 @@ struct ConflictsCommand: ParsableCommand {
       return
     }
     if let id {
-      let leaves = try Self.leaves(of: id, in: datastore)
+      let leaves = try datastore.read { try Self.leaves(of: id, in: $0) }
       for leaf in leaves where leaves.count > 1 { try Output.standard.line(leaf.json.text) }
       return
     }
     for id in try datastore.read({ try $0.conflictedDocumentIDs() }) {
-      let revisions = try Self.leaves(of: id, in: datastore).map(\.revisionID.description)
-      // Another process may have resolved the conflict.
-      guard revisions.count > 1 else { continue }
-      let json: JSONObject = [
-        "_id": .string(id), "_rev": .string(revisions[0]),
-        "_conflicts": .array(revisions.dropFirst().map { .string($0) }),
-      ]
-      try Output.standard.line(json.text)
+      guard let row = try datastore.read({ try Self.row(of: id, in: $0) }) else { continue }
+      try Output.standard.line(row.text)
     }
   }
 
+  /// A document with its conflicts; `nil` if another process has resolved them.
+  static func row(of id: String, in transaction: ReadTransaction) throws -> JSONObject? {
+    let revisions = try leaves(of: id, in: transaction).map(\.revisionID.description)
+    guard revisions.count > 1 else { return nil }
+    return [
+      "_id": .string(id), "_rev": .string(revisions[0]),
+      "_conflicts": .array(revisions.dropFirst().map { .string($0) }),
+    ]
+  }
+
   /// The leaves of a document that are not deleted, newest first; the winner has the highest id.
-  private static func leaves(of id: String, in datastore: Datastore) throws -> [DocumentRevision] {
-    try datastore.read { try $0.currentRevisions(ofDocument: id) }.sorted { $0.revisionID > $1.revisionID }
+  static func leaves(of id: String, in transaction: ReadTransaction) throws -> [DocumentRevision] {
+    try transaction.currentRevisions(ofDocument: id).sorted { $0.revisionID > $1.revisionID }
   }
 }
 

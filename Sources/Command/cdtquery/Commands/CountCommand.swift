@@ -13,7 +13,7 @@ struct CountCommand: QueryingCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @Argument(help: "The selector. (default: every document)") var selector: String?
+  @Argument(help: SharedArgument.selector.option) var selector: String?
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions

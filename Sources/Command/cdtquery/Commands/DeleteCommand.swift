@@ -21,10 +21,10 @@ struct DeleteCommand: ParsableCommand {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
-  @Argument(help: "The documents' ids.") var ids: [String] = []
+  @Argument(help: SharedArgument.ids.option) var ids: [String] = []
   @Option(name: .customLong("rev"), help: "The revision to delete, of one document.") var revision: String?
   @Flag(help: "Delete every leaf, including conflicts.") var allLeaves = false
-  @Option(help: "The selector of the documents to delete; {} selects every document.") var matching: String?
+  @Option(help: SharedArgument.matching.option) var matching: String?
   @OptionGroup var change: BulkChange
 
   func validate() throws {

@@ -16,7 +16,7 @@ struct DistinctCommand: QueryingCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
-  @Argument(help: "The field, as in pet.species.", completion: Completions.fields) var field: String
+  @Argument(help: SharedArgument.field.option, completion: Completions.fields) var field: String
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var key: KeyOptions

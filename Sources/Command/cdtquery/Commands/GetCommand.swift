@@ -19,7 +19,7 @@ struct GetCommand: ParsableCommand {
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
-  @Argument(help: "The documents' ids.") var ids: [String]
+  @Argument(help: SharedArgument.ids.option) var ids: [String]
   @OptionGroup var server: ServerOptions
   @Option(name: .customLong("rev"), help: "The revision to print, of one document.") var revision: String?
   @Flag(help: "Print JSON over several lines, with indentation.") var pretty = false

@@ -30,7 +30,7 @@ struct GroupCommand: QueryingCommand {
   @Option(help: "An average of numbers.") var avg: [String] = []
   @Option(help: "The least value.") var min: [String] = []
   @Option(help: "The greatest value.") var max: [String] = []
-  @Option(help: "The array whose elements are grouped one by one.", completion: Completions.fields)
+  @Option(help: SharedArgument.unwind.option, completion: Completions.fields)
   var unwind: String?
   @Option(help: "The selector of the rows.") var having: String?
   @OptionGroup var page: PageOptions

@@ -62,23 +62,21 @@ struct IndexCommand: ParsableCommand {
       help: "Fields, most significant first; age:desc sorts descending. A summary needs none.",
       completion: Completions.fields)
     var fields: [String] = []
-    @Option(help: "The index's name. (default: generated from the fields)") var name: String?
-    @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
+    @Option(help: SharedArgument.indexName.option) var name: String?
+    @Option(help: SharedArgument.indexType.option) var type = IndexType
       .json
-    @Option(help: "The tokenizer of a text index: simple, porter, unicode61 or trigram.") var tokenize:
-      String?
+    @Option(help: SharedArgument.tokenize.option) var tokenize: String?
     @Option(
-      name: .customLong("where"), help: "The selector of the documents that the index holds. (default: all)")
+      name: .customLong("where"), help: SharedArgument.filter.option)
     var filter: String?
-    @Flag(help: "Refuse writes that would give two documents the same values.") var unique = false
-    @Option(help: "The comparison of strings: nocase or unicode. (default: by their bytes)") var collation:
-      Collation?
+    @Flag(help: SharedArgument.unique.option) var unique = false
+    @Option(help: SharedArgument.collation.option) var collation: Collation?
     @Option(
       help: "Make a summary by the fields, with sums of another field; can be repeated.",
       completion: Completions.fields)
     var sum: [String] = []
     @Flag(help: "Make a summary by the fields.") var count = false
-    @Option(help: "Delete documents so many seconds after the date in the field.") var expireAfter: Double?
+    @Option(help: SharedArgument.expireAfter.option) var expireAfter: Double?
     @Flag(help: "The numbers in the field of --expire-after are milliseconds since 1970, not seconds.")
     var milliseconds = false
     @OptionGroup var progress: ProgressOptions

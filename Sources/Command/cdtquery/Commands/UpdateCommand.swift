@@ -19,7 +19,7 @@ struct UpdateCommand: ParsableCommand {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
-  @Argument(help: "The selector; {} selects every document.") var selector: String
+  @Argument(help: SharedArgument.updated.option) var selector: String
   @Option(help: ArgumentHelp("Assign a value.", valueName: "field=value")) var set: [String] = []
   @Option(help: ArgumentHelp("Remove a field.", valueName: "field")) var unset: [String] = []
   @Option(help: ArgumentHelp("Add to a number; 1 without a value.", valueName: "field=number"))

@@ -101,16 +101,22 @@ struct StoreDatabase: Database {
     let name = try progress.showing {
       try datastore.ensure(definition, isNamed: json["name"] != nil, stop: nil, $0)
     }
-    let violations = definition.isUnique ? try datastore.uniqueViolations(ofIndex: name).count : 0
-    if violations > 0 {
-      Message.write(
-        "cdtquery: \(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "
-          + "\"cdtquery conflicts --unique\" lists them")
-    }
-    for mistake in try datastore.documentsThatNeverExpire(byIndex: name) {
-      Message.write("cdtquery: \(mistake)")
+    for note in try Self.notes(on: definition, named: name, in: datastore) {
+      Message.write("cdtquery: \(note)")
     }
     return name
+  }
+
+  /// Notes on an index that was created: about documents that do not fit it.
+  static func notes(on definition: IndexDefinition, named name: String, in store: Datastore) throws
+    -> [String]
+  {
+    let violations = definition.isUnique ? try store.uniqueViolations(ofIndex: name).count : 0
+    let shared =
+      "\(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "
+      + "\"cdtquery conflicts --unique\" lists them"
+    return try (violations > 0 ? [shared] : [])
+      + store.documentsThatNeverExpire(byIndex: name).map(\.description)
   }
 
   func indexes() throws -> [JSONObject] {
@@ -129,7 +135,7 @@ extension ResultSet: QueryResults {
 }
 
 extension ChangedDocument {
-  fileprivate init(_ change: Change) {
+  init(_ change: Change) {
     self.init(
       sequence: .int(change.sequence), id: change.id, revisionID: change.revisionID,
       isDeleted: change.isDeleted)

@@ -6,7 +6,7 @@ import CDTQuery
 /// A change of the documents that match a selector: asks before it is made, or only counts them.
 struct BulkChange: ParsableArguments {
   @Flag(help: "Do it without asking.") var yes = false
-  @Flag(help: "Print only how many documents would change.") var dryRun = false
+  @Flag(help: SharedArgument.dryRun.option) var dryRun = false
 
   init() {}
 
@@ -17,7 +17,9 @@ struct BulkChange: ParsableArguments {
     _ verb: String, _ query: Query, in store: StoreArgument, _ change: (WriteTransaction) throws -> Int
   ) throws {
     let datastore = try store.open()
-    if dryRun { return try Output.standard.line("\(try count(of: change, in: datastore)) would be \(verb)d") }
+    if dryRun {
+      return try Output.standard.line("\(try Self.count(of: change, in: datastore)) would be \(verb)d")
+    }
     if !yes {
       let count = try datastore.read { try $0.count(query) }
       let documents = count == 1 ? "1 document" : "\(count) documents"
@@ -36,7 +38,7 @@ struct BulkChange: ParsableArguments {
   }
 
   /// The number of documents that a change concerns: it is made, and rolled back.
-  private func count(of change: (WriteTransaction) throws -> Int, in datastore: Datastore) throws -> Int {
+  static func count(of change: (WriteTransaction) throws -> Int, in datastore: Datastore) throws -> Int {
     struct RolledBack: Error { let count: Int }
     do {
       try datastore.write { transaction in throw RolledBack(count: try change(transaction)) }

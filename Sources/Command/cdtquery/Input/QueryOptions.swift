@@ -6,11 +6,11 @@ import CDTQuery
 struct PageOptions: ParsableArguments {
   // The error for a value that begins with - says how to sort in descending order.
   @Option(
-    parsing: .unconditional, help: "Fields to sort by, as in name,age:desc.", completion: Completions.fields)
+    parsing: .unconditional, help: SharedArgument.sort.option, completion: Completions.fields)
   var sort: String?
-  @Option(help: "The maximum number of results; 0 means no limit.") var limit: Int?
-  @Option(help: "The number of matches to skip.") var skip: Int?
-  @Option(help: "The index to use.") var useIndex: String?
+  @Option(help: SharedArgument.limit.option) var limit: Int?
+  @Option(help: SharedArgument.skip.option) var skip: Int?
+  @Option(help: SharedArgument.useIndex.option) var useIndex: String?
 
   init() {}
 
@@ -60,7 +60,7 @@ struct PageOptions: ParsableArguments {
 
 /// The page by the bookmark of another one.
 struct BookmarkOptions: ParsableArguments {
-  @Option(help: "The bookmark of the page after which this one begins.") var bookmark: String?
+  @Option(help: SharedArgument.bookmark.option) var bookmark: String?
   @Flag(help: "End before the bookmark, or without one with the last match.") var backward = false
   @Flag(help: "Print the page's bookmarks on standard error, as JSON.") var bookmarks = false
 
@@ -91,11 +91,9 @@ struct BookmarkOptions: ParsableArguments {
 /// The options of a query besides its selector.
 struct QueryOptions: ParsableArguments {
   @OptionGroup var page: PageOptions
-  @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
-    String?
+  @Option(help: SharedArgument.fields.option, completion: Completions.fields) var fields: String?
 
-  @Option(help: "The comparison of strings: nocase or unicode. (default: by their bytes)") var collation:
-    Collation?
+  @Option(help: SharedArgument.collation.option) var collation: Collation?
   @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
   @Option(help: "Mark what $text finds in its snippets: one mark, or two as in <b>,</b>.") var highlight:
     String?

@@ -21,13 +21,23 @@ struct QueryHints {
   /// The fields that were looked for already. A run with many queries looks for each once, and for a limited number.
   private var known: Set<FieldPath> = []
 
-  /// Writes hints about a query that was answered. The search for them is short, and its failure is ignored.
-  ///
-  /// - Parameter read: Calls a closure with the JSON of each result of a query.
+  /// Writes the hints about a query that was answered.
   mutating func write(
     about query: Query, foundNothing: Bool,
     _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) {
+    for message in messages(about: query, foundNothing: foundNothing, read) {
+      Message.write("cdtquery: \(message)")
+    }
+  }
+
+  /// The hints about a query that was answered. The search for them is short, and its failure is ignored.
+  ///
+  /// - Parameter read: Calls a closure with the JSON of each result of a query.
+  mutating func messages(
+    about query: Query, foundNothing: Bool,
+    _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) -> [String] {
     (missing, expected, messages) = ([], [], [])
     if foundNothing { collect(query.selector.clause, below: []) }
     for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
@@ -36,10 +46,10 @@ struct QueryHints {
     for path in sums {
       if let path = try? FieldPath(path, allowsDollar: true) { expect([.number], of: path, isSum: true) }
     }
-    guard !missing.isEmpty || !expected.isEmpty else { return }
+    guard !missing.isEmpty || !expected.isEmpty else { return [] }
     known.formUnion(missing)
-    guard (try? look(read)) != nil else { return }
-    for message in messages { Message.write("cdtquery: \(message)") }
+    try? look(read)
+    return messages
   }
 
   /// Collects the fields that a match must have. Negations also match documents without the field.

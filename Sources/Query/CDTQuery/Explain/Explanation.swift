@@ -21,6 +21,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
+  /// The fields of an index that would help.
+  package let suggestedFields: JSONValue?
+
   /// - Parameters:
   ///   - groups: The plan of the groups, if the query is one for groups.
   ///   - measured: The counts of a run, if there was one.
@@ -31,6 +34,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let indexes = PlanDescription(
       query: query, plan: plan, groups: groups?.groups, catalog: engine.indexes.catalog)
     considered = indexes.considered
+    suggestedFields = indexes.suggestedIndex?.json
     let (source, residual, suggested) = (
       PlanNode(plan.source).text, plan.residualText, indexes.suggestedIndex
     )

@@ -1,0 +1,70 @@
+import CDTJSON
+
+/// The rows of an answer, up to the limits.
+struct Answer {
+  private let limits: AnswerLimits
+  private(set) var rows: [JSONValue] = []
+  private var bytes = 0
+  private var notes: [String] = []
+
+  init(_ limits: AnswerLimits) { self.limits = limits }
+
+  /// Adds a row, unless there is no room for it. The first row always has room: without its long members, if it must be.
+  mutating func add(_ row: JSONValue) -> Bool {
+    guard rows.count < limits.rows else { return false }
+    let size = row.utf8Text.count
+    if bytes + size > limits.bytes {
+      guard rows.isEmpty else { return false }
+      notes.append(
+        "the first row has \(size) bytes, more than \(limits.bytes), and is without its long members; ask for some of its fields"
+      )
+      rows.append(shortened(row))
+      bytes = limits.bytes
+    } else {
+      rows.append(row)
+      bytes += size
+    }
+    return true
+  }
+
+  /// Adds the rows after the first `skip` of them.
+  ///
+  /// - Returns: What is left out; `nil` if all have room.
+  mutating func add(_ rows: some Collection<JSONValue>, skip: Int) -> JSONObject? {
+    for row in rows.dropFirst(skip) where !add(row) {
+      let next = skip + self.rows.count
+      return Self.more("\(rows.count - next) of \(rows.count)", ["skip": .int(Int64(next))])
+    }
+    return nil
+  }
+
+  /// The member `more` of an answer without all results.
+  ///
+  /// - Parameter arguments: Those with which the tool is called again for the others.
+  static func more(_ leftOut: String, _ arguments: JSONObject) -> JSONObject {
+    ["left_out": .string(leftOut), "add": .object(arguments)]
+  }
+
+  mutating func note(_ notes: [String]) { self.notes += notes }
+
+  /// The answer, with its rows as a member.
+  func json(_ name: String, more: JSONObject?) -> JSONObject {
+    var json: JSONObject = [name: .array(rows)]
+    if let more { json["more"] = .object(more) }
+    if !notes.isEmpty { json["notes"] = .array(notes.map { .string($0) }) }
+    return json
+  }
+
+  /// The members that are in half of the limit.
+  private func shortened(_ row: JSONValue) -> JSONValue {
+    guard case .object(let members) = row else { return .null }
+    var (kept, left) = (JSONObject(), limits.bytes / 2)
+    for (name, value) in members {
+      let size = name.utf8.count + value.utf8Text.count
+      guard size <= left else { continue }
+      kept[name] = value
+      left -= size
+    }
+    return .object(kept)
+  }
+}

@@ -1,0 +1,122 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+
+extension Tool {
+  static let writing = [put, update, delete, createIndex]
+
+  private static let put = Tool(
+    "put",
+    "Create a document, or replace a revision of one. The document has an _id, or is given one; to replace a revision it has its _rev, "
+      + "too, which get prints.", required: [.store, .document], isForWriting: true, isDestructive: true
+  ) { call in
+    let document = try DocumentArgument(call.object(.document).text)
+    let revision = try document.revision.map(RevisionArgument.read)
+    let (id, body) = (document.id, document.body)
+    let store = try call.open()
+    do {
+      let saved = try await store.write { transaction in
+        guard let revision else {
+          return try transaction.createDocument(from: DocumentDraft(id: id, body: body))
+        }
+        guard let id else { throw ToolError(.usage, "a revision needs the id of its document; add _id") }
+        return try transaction.updateDocument(withID: id, revisionID: revision, body: body)
+      }
+      return ["_id": .string(saved.id), "_rev": .string(saved.revisionID.description)]
+    } catch let error as DatastoreError where error.code == .conflict && revision == nil {
+      throw ToolError(
+        .data,
+        "document \(JSONValue.string(id ?? "").text) already exists; to replace it, add its current _rev")
+    }
+  }
+
+  private static let update = Tool(
+    "update",
+    "Change fields of all documents that a selector matches, in one transaction, in the order set, unset, increment, append, remove.",
+    required: [.store, .updated], [.set, .unset, .increment, .append, .remove, .dryRun], isForWriting: true,
+    isDestructive: true
+  ) { call in
+    let query = Query(try QuerySelector(call.object(.updated)))
+    let changes =
+      call.object(.set).map { FieldChange.set($0.key, $0.value) }
+      + call.strings(.unset).map { .unset($0) }
+      + call.object(.increment).map { .increment($0.key, by: $0.value) }
+      + call.object(.append).map { .append($0.key, $0.value) }
+      + call.object(.remove).map { .remove($0.key, $0.value) }
+    guard !changes.isEmpty else {
+      throw ToolError(.usage, "nothing is to be changed; give set, unset, increment, append or remove")
+    }
+    return try await call.changing("updated") { try $0.update(matching: query, changes) }
+  }
+
+  private static let delete = Tool(
+    "delete", "Delete documents by their ids, or those that a selector matches, in one transaction.",
+    required: [.store], [.ids, .matching, .dryRun], isForWriting: true, isDestructive: true
+  ) { call in
+    guard (call[.ids] == nil) != (call[.matching] == nil) else {
+      throw ToolError(.usage, "give ids, or matching with a selector")
+    }
+    guard call[.ids] == nil else {
+      let ids = call.strings(.ids)
+      return try await call.changing("deleted") { transaction in
+        for id in ids { _ = try transaction.deleteDocument(from: transaction.document(withID: id)) }
+        return ids.count
+      }
+    }
+    let query = Query(try QuerySelector(call.object(.matching)))
+    return try await call.changing("deleted") { try $0.delete(matching: query) }
+  }
+
+  private static let createIndex = Tool(
+    "create_index",
+    "Create an index unless it exists, and build it. Reading and writing go on during the build.",
+    required: [.store, .indexFields],
+    [.indexName, .indexType, .tokenize, .filter, .unique, .collation, .sum, .expireAfter], isForWriting: true
+  ) { call in
+    var json = call.arguments
+    json["store"] = nil
+    if let sums = call[.sum]?.arrayValue {
+      json["fields"] = .array((call[.indexFields]?.arrayValue ?? []) + sums)
+    }
+    let definition = try IndexDefinition(json: json)
+    let store = try call.open()
+    let isNamed = call[.indexName] != nil
+    return try await store.runLong { stop in
+      let name = try store.ensure(definition, isNamed: isNamed, stop: stop) { _ in }
+      let notes = try StoreDatabase.notes(on: definition, named: name, in: store)
+      var json: JSONObject = ["name": .string(name)]
+      if !notes.isEmpty { json["notes"] = .array(notes.map { .string($0) }) }
+      return json
+    }
+  }
+}
+
+extension SharedArgument {
+  fileprivate static let document = Self("document", .object, "The document with its _id and _rev")
+  fileprivate static let set = Self(
+    "set", .object, "Assign values", as: ("", #"{"status": "done", "pet.age": 3}"#))
+  fileprivate static let unset = Self("unset", .strings, "Remove fields")
+  fileprivate static let increment = Self("increment", .object, "Add to numbers", as: ("", #"{"edits": 1}"#))
+  fileprivate static let append = Self(
+    "append", .object, "Add an element at the end of arrays", as: ("", #"{"tags": "new"}"#))
+  fileprivate static let remove = Self(
+    "remove", .object, "Remove the elements of arrays that equal a value", as: ("", #"{"tags": "old"}"#))
+  fileprivate static let indexFields = Self(
+    "fields", .fields, "Fields, most significant first", as: ("", #"["name", {"age": "desc"}]"#))
+  fileprivate static let sum = Self(
+    "sum", .strings, "Make a summary by the fields, with the sums of these fields")
+}
+
+extension ToolCall {
+  /// Changes documents in one transaction, or only counts them.
+  fileprivate func changing(
+    _ verb: String, _ change: @escaping @Sendable (WriteTransaction) throws -> Int
+  ) async throws -> JSONObject {
+    let store = try open()
+    guard self[.dryRun] == true else { return [verb: .int(Int64(try await store.write(change)))] }
+    return [
+      "would_be_\(verb)": .int(
+        Int64(try await store.runLong { _ in try BulkChange.count(of: change, in: store) }))
+    ]
+  }
+}
