@@ -13,6 +13,8 @@ struct RandomHistory {
     "long",
   ]
 
+  static let merge = FieldMerge.fields(arrays: ["f0": .set])
+
   init(seed: UInt64, ids: [String]? = nil) {
     random = SeededGenerator(seed: seed)
     self.ids = ids ?? Self.ids(seed: seed, count: 8)
@@ -42,7 +44,7 @@ struct RandomHistory {
     guard let leaf, !leaf.isDeleted || number(3) == 0 else {
       return _ = try store.forceInsert(revision(id, parent: nil), history: [])
     }
-    switch number(8) {
+    switch number(10) {
     case 0: _ = try? store.deleteDocument(from: leaf)
     case 1, 2: try graft(onto: leaf, in: store)
     case 3 where !leaf.isDeleted:
@@ -53,6 +55,12 @@ struct RandomHistory {
     case 4 where !leaf.isDeleted:
       var changed = leaf
       changed.attachments["file\(number(3))"] = nil
+      _ = try store.updateDocument(from: changed)
+    case 5: _ = try store.resolveConflicts(for: id, by: Self.merge)
+    case 6,
+      7 where !leaf.isDeleted:
+      var changed = leaf
+      changed.body["f\(number(6))"] = [.int(Int64(number(1_000))), ["x"], nil, [1, 2]][number(4)]
       _ = try store.updateDocument(from: changed)
     default:
       guard !leaf.isDeleted else { return try graft(onto: leaf, in: store) }

@@ -54,6 +54,33 @@ import Testing
     }
   }
 
+  @Test func merging() throws {
+    try withTemporaryDatastore { store in
+      let versions: [(String, JSONObject)] = [
+        ("1-a", ["to": "Bern", "tags": ["a"], "stops": [["id": 1, "days": 1]]]),
+        ("2-b", ["to": "Bern", "tags": ["a", "b"], "stops": [["id": 1, "days": 2]]]),
+        ("2-c", ["to": "Basel", "tags": ["c", "a"], "stops": [["id": 1, "days": 1], ["id": 2]]]),
+      ]
+      for (revision, body) in versions {
+        try store.write {
+          try $0.forceInsert(
+            remote(revision, of: "trip", body: body),
+            history: revision == "1-a" ? [] : revisionIDs([revision, "1-a"]))
+        }
+      }
+
+      let result = try store.write {
+        try $0.resolveConflicts(for: "trip", by: .fields(arrays: ["tags": .set, "stops": .keyed(by: "id")]))
+      }
+      for field in result?.conflicts ?? [] {
+        print(field.path, field.base ?? .null, field.versions)
+      }
+      #expect(
+        result?.revision?.body
+          == ["to": "Basel", "tags": ["c", "a", "b"], "stops": [["id": 1, "days": 2], ["id": 2]]])
+    }
+  }
+
   @Test func inserting() throws {
     try withTemporaryDatastore { store in
       func ids(_ texts: String...) -> [RevisionID] { texts.compactMap { RevisionID($0) } }

@@ -76,6 +76,23 @@ import Testing
       milk.isDone = false
       milk = try await store.save(milk)
 
+      // Another device has added a tag, and this one has another one.
+      var rivalBody = try await store.document(withID: "milk").body
+      rivalBody["tags"] = .array((rivalBody["tags"]?.arrayValue ?? []) + ["shop", "home"])
+      let read = try #require(milk.revision)
+      let other = try #require(RevisionID("\(read.generation + 1)-0"))
+      milk.tags += ["shop", "today"]
+      milk = try await store.save(milk)
+      let tagged = DocumentRevision(id: "milk", revisionID: other, body: rivalBody)
+      try await store.write { try $0.forceInsert(tagged, history: [other, read]) }
+      let left = try await store.write { transaction in
+        try transaction.resolveConflicts(Errand.self, by: .fields(arrays: ["tags": .set]))
+      }
+      for document in left { print(document.documentID, document.conflicts.map(\.path)) }
+      #expect(left.isEmpty)
+      milk = try await store.document(withID: "milk").decode(Errand.self)
+      #expect(Set(milk.tags).isSuperset(of: ["shop", "home", "today"]))
+
       let urgent = try await store.find(
         Errand.self, where: { !$0.isDone && $0.priority >= .normal && $0.tags.contains("shop") },
         sort: \.due.descending, \.title.ascending, limit: 10)

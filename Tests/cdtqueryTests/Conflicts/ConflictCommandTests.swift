@@ -64,6 +64,23 @@ import Testing
     #expect(try space.run("check", "team/tasks", "--quiet").status == 0)
   }
 
+  @Test func `merge fields merges what it can, and lists the fields that stay in conflict`() throws {
+    let space = try workspace()
+    let left = try space.run("resolve", "team/tasks", "--merge", "fields")
+    #expect(left.status == 1)
+    #expect(
+      left.output
+        == #"{"_id":"milk","fields":[{"path":"litres","versions":{"2-bbb":2,"2-aaa":1}},{"path":"organic","versions":{"2-aaa":true}}],"ancestor":"not stored"}"#
+        + "\n")
+    #expect(
+      left.errors
+        == "cdtquery: 1 document stays in conflict; resolve each with --pick, or with --merge and a body\n")
+    #expect(try space.run("resolve", "team/tasks", "eggs", "--merge", "fields").status == 65)
+    #expect(try space.run("resolve", "team/tasks", "--pick", "2-aaa").status == 64)
+    #expect(try space.run("resolve", "team/tasks", "milk", "--pick", "2-aaa", "--as-set", "x").status == 64)
+    #expect(try space.run("resolve", "team/tasks", "--merge", "fields", "--by-key", "x").status == 64)
+  }
+
   @Test(arguments: [
     ("{\"litres\":3}", "winner"), ("{\"_id\":\"milk\",\"_rev\":\"2-aaa\",\"litres\":3}", "the other"),
   ])

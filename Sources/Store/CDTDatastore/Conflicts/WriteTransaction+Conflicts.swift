@@ -50,10 +50,16 @@ extension WriteTransaction {
       -> DocumentRevision?
   ) throws -> DocumentRevision? {
     let leaves = try currentRevisions(ofDocument: id)
-    guard leaves.count > 1, let decision = try resolve(id, leaves, try commonAncestor(of: leaves, in: id))
-    else {
-      return nil
-    }
+    guard leaves.count > 1,
+      let decision = try resolve(id, leaves, try commonAncestor(of: leaves, in: id).content)
+    else { return nil }
+    return try keep(decision, of: leaves, in: id)
+  }
+
+  /// Saves a decision, and deletes the other leaves.
+  func keep(
+    _ decision: DocumentRevision, of leaves: [DocumentRevision], in id: String
+  ) throws -> DocumentRevision {
     guard decision.id.hasSameBytes(as: id), !decision.isDeleted,
       let kept = leaves.first(where: { $0.revisionID == decision.revisionID })
     else { throw DatastoreError(.notAmongLeaves(decision, of: id)) }
@@ -65,13 +71,17 @@ extension WriteTransaction {
     return stays
   }
 
-  /// The newest revision from which all of some leaves descend; `nil` if there is none, or its content is not stored.
-  private func commonAncestor(of leaves: [DocumentRevision], in id: String) throws -> DocumentRevision? {
-    guard let tree = try tree(ofDocument: id), let first = leaves.first else { return nil }
-    let others = leaves.dropFirst().map { Set(tree.history(of: $0.revisionID).map(\.id)) }
-    let common = tree.history(of: first.revisionID).first { node in others.allSatisfy { $0.contains(node.id) }
+  /// The newest revision from which all of some leaves descend.
+  func commonAncestor(of leaves: [DocumentRevision], in id: String) throws -> CommonAncestor {
+    guard let tree = try tree(ofDocument: id) else { return .unknown }
+    let histories = leaves.map { tree.history(of: $0.revisionID) }
+    let others = histories.dropFirst().map { Set($0.map(\.id)) }
+    guard let common = histories.first?.first(where: { node in others.allSatisfy { $0.contains(node.id) } })
+    else {
+      // A history that does not reach the first generation was cut.
+      return histories.allSatisfy { $0.last?.id.generation == 1 } ? .empty : .unknown
     }
-    guard let common, common.hasBody, !common.isDeleted else { return nil }
-    return try document(withID: id, revisionID: common.id)
+    guard common.hasBody, !common.isDeleted else { return .unknown }
+    return .revision(try document(withID: id, revisionID: common.id))
   }
 }

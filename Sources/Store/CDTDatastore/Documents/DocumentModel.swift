@@ -219,6 +219,44 @@ extension WriteTransaction {
     }
   }
 
+  /// Resolves the conflicts of documents by merging their fields.
+  ///
+  /// ```swift
+  /// for left in try transaction.resolveConflicts(Task.self, by: .fields(arrays: ["tags": .set])) {
+  ///   print(left.documentID, left.conflicts.map(\.path))
+  /// }
+  /// ```
+  ///
+  /// Also members that the model does not know are merged.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the models.
+  ///   - ids: The documents; all with a conflict by default.
+  ///   - merge: The rules for arrays.
+  ///   - undecodable: Called with the error of each document of which a version, or the merged document, is not a model; its conflict is
+  ///     left. The default throws the error.
+  /// - Returns: The results of the documents that stay in conflict because of their fields.
+  /// - Throws: ``DatastoreError``, with the code `.undecodable` if a version is not a model. If it is caught, the documents before are
+  ///   resolved.
+  @discardableResult
+  public func resolveConflicts<M: DocumentModel>(
+    _ type: M.Type, ids: [String]? = nil, by merge: FieldMerge,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> [FieldMergeResult] {
+    try (ids ?? conflictedDocumentIDs()).compactMap { id in
+      let result = try resolveConflicts(for: id, by: merge) { leaves, merged in
+        do {
+          for revision in merged.map({ [$0] }) ?? leaves { let _: M = try revision.model() }
+          return true
+        } catch let error as DatastoreError where error.code == .undecodable {
+          try undecodable(error)
+          return false
+        }
+      }
+      return result?.conflicts.isEmpty == false ? result : nil
+    }
+  }
+
   /// The revision that a model is saved after: the one that was read or, if that is no longer a leaf and the two can be
   /// merged, the winner; `nil` for a new document.
   private func base<M: DocumentModel>(of model: M, merges: Bool) throws -> DocumentRevision? {
@@ -246,11 +284,12 @@ extension Array where Element: DocumentModel {
   /// - Parameter base: The common ancestor. Without it, the first version is returned.
   /// - Throws: The errors of encoding the models and of decoding the result.
   public func merged(since base: Element?) throws -> Element? {
-    guard let first, let base else { return first }
-    let origin = try base.body()
-    let body = try dropFirst().reduce(try first.body()) { try $0.merged(with: $1.body(), since: origin) }
-    let id = first.revision ?? RevisionID(generation: 1, suffix: "")
-    return try DocumentRevision(id: first.id, revisionID: id, body: body).model()
+    guard let base else { return first }
+    let id = RevisionID(generation: 1, suffix: "")
+    func revision(_ model: Element) throws -> DocumentRevision {
+      DocumentRevision(id: model.id, revisionID: model.revision ?? id, body: try model.body())
+    }
+    return try map(revision).merged(since: revision(base))?.model()
   }
 }
 
