@@ -19,8 +19,17 @@ final class ServerSettings: Sendable {
     let configuration: ServerConfiguration
     let origins: CrossOrigin
 
+    /// - Parameters:
+    ///   - given: The names of settings that those of the file don't replace.
+    ///   - kept: The values of the file, which were checked when they were read.
     /// - Throws: ``ServerError`` if the settings don't fit together.
-    fileprivate init(_ configuration: ServerConfiguration) throws(ServerError) {
+    fileprivate init(
+      _ start: ServerConfiguration, _ given: Set<String>, _ kept: [String: String]
+    ) throws(ServerError) {
+      var configuration = start
+      for setting in ServerSetting.all where !given.contains(setting.name) {
+        if let value = kept[setting.name] { try? setting.set(&configuration, value) }
+      }
       self.configuration = configuration
       origins =
         configuration.allowsOrigins && !configuration.origins.isEmpty
@@ -35,40 +44,23 @@ final class ServerSettings: Sendable {
   }
 
   private let start: ServerConfiguration
-  private let defaults: ServerConfiguration
+  /// The names of settings that the start of the server has set.
+  private let given: Set<String>
   private let state: Mutex<Current>
-  /// The names of settings in the file that the start of the server overrides.
+  /// The names of settings in the file that are not used.
   let overridden: [String]
 
-  /// - Throws: ``ServerError``
   init(_ start: ServerConfiguration) throws(ServerError) {
-    self.start = start
     let defaults = ServerConfiguration(profile: start.profile)
-    self.defaults = defaults
+    let given = ServerSetting.all.filter { $0.value(start) != $0.value(defaults) }
     let kept = try start.settingsFile.map { path throws(ServerError) in try Self.read(path) } ?? [:]
-    state = Mutex(try Current(Self.applying(kept, to: start, defaults)))
-    overridden = ServerSetting.all.filter {
-      Self.isGiven($0, start, defaults) && kept[$0.name] != nil && kept[$0.name] != $0.value(start)
-    }.map(\.name)
+    self.start = start
+    self.given = Set(given.map(\.name))
+    state = Mutex(try Current(start, self.given, kept))
+    overridden = given.filter { kept[$0.name] != nil && kept[$0.name] != $0.value(start) }.map(\.name)
   }
 
   var current: Current { state.withLock { $0 } }
-
-  /// Whether the start of the server has set it.
-  private static func isGiven(
-    _ setting: ServerSetting, _ start: ServerConfiguration, _ defaults: ServerConfiguration
-  ) -> Bool { setting.value(start) != setting.value(defaults) }
-
-  private static func applying(
-    _ kept: [String: String], to start: ServerConfiguration, _ defaults: ServerConfiguration
-  ) -> ServerConfiguration {
-    var configuration = start
-    for setting in ServerSetting.all where !isGiven(setting, start, defaults) {
-      // The values were checked when they were read.
-      if let value = kept[setting.name] { try? setting.set(&configuration, value) }
-    }
-    return configuration
-  }
 
   /// Changes a setting for the requests that follow. It is in the file when the call returns, and unchanged after an error. Waits
   /// for the disk, and for others who change the file.
@@ -81,9 +73,9 @@ final class ServerSettings: Sendable {
     var changed = start
     if let value { try setting.set(&changed, value) }
     let before = setting.value(current.configuration)
-    guard !Self.isGiven(setting, start, defaults), let path = start.settingsFile else {
+    guard !given.contains(setting.name), let path = start.settingsFile else {
       guard setting.value(changed) == before else {
-        throw start.settingsFile == nil ? CouchError.settingsAreNotKept : .settingIsGiven(setting.name)
+        throw CouchError.settingIsGiven(setting.name)
       }
       return before
     }
@@ -97,7 +89,7 @@ final class ServerSettings: Sendable {
     kept[setting.name] = value.map { _ in setting.value(changed) }
     let next: Current
     do throws(ServerError) {
-      next = try Current(Self.applying(kept, to: start, defaults))
+      next = try Current(start, given, kept)
     } catch {
       throw CouchError.badRequest(error.message)
     }
@@ -181,14 +173,7 @@ extension PrivateFile.Refusal {
 }
 
 extension CouchError {
-  fileprivate static let settingsAreNotKept = CouchError(
-    409, "conflict",
-    "This server keeps no settings that requests change; set it where the server is started.")
-
   fileprivate static func settingIsGiven(_ name: String) -> CouchError {
-    CouchError(
-      409, "conflict",
-      "\(name) is set where the server is started, as by --cors; change it there, or remove it there to set it by request."
-    )
+    CouchError(409, "conflict", "\(name) is set where the server is started, as by --cors; change it there.")
   }
 }

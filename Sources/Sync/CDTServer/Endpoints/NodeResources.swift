@@ -114,6 +114,7 @@ extension RequestContext {
   private static func option(for name: String) -> String {
     switch name.prefix(while: { $0 != "/" }) {
     case "admins": "cdtquery user add FILE NAME --role _admin"
+    case "cors": "cors/origins alone, as a page of an origin may use every method and header of the API"
     case "log": "--log-level of cdtquery serve"
     case "ssl": "--tls-cert and --tls-key of cdtquery serve"
     case _ where name.hasSuffix("/port") || name.hasSuffix("/bind_address"): "--bind of cdtquery serve"
