@@ -125,6 +125,13 @@ import Testing
     try await serve(profile: .livesync) { _, root async throws in
       #expect(try await Self.findings(root) == [])
       for (name, value) in Self.script { #expect(try await Self.put(name, value, root).status == 200) }
+      // No more than a buffer holds.
+      let (_, basic) = Self.basic("root")
+      let reply = try await RawConnection.exchange(
+        root.port,
+        "POST /db/_bulk_docs HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(basic)\r\n"
+          + "Content-Type: application/json\r\nContent-Length: 2147483648\r\nConnection: close\r\n\r\n")
+      #expect(reply.hasPrefix("HTTP/1.1 413 "))
       // Its values are defaults, which can be changed.
       #expect(try await Self.put("couchdb/max_document_size", "60000000", root).json == "50000000")
     }

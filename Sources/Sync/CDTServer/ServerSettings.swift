@@ -14,7 +14,7 @@ import Synchronization
 /// A setting that differs from the defaults when the server is started can't be changed by request, and that of the file is
 /// not used.
 final class ServerSettings: Sendable {
-  /// What holds for requests that begin now.
+  /// The settings for requests that begin now.
   final class Current: Sendable {
     let configuration: ServerConfiguration
     let origins: CrossOrigin

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The state that all requests of a server share.
 final class ServerState: Sendable {
-  /// What the server was started with; ``settings`` has what admins have changed since.
+  /// The configuration at the start; ``settings`` has what admins have changed since.
   let configuration: ServerConfiguration
   let settings: ServerSettings
   let databases: Databases

@@ -110,7 +110,7 @@ extension RequestContext {
     return Reply.value(.string(before))
   }
 
-  /// What sets a setting that requests can't change.
+  /// The command or option for a setting that requests can't change.
   private static func option(for name: String) -> String {
     switch name.prefix(while: { $0 != "/" }) {
     case "admins": "cdtquery user add FILE NAME --role _admin"
