@@ -85,6 +85,7 @@ class LiveSyncTests(BrowserTestCase):
         self.assert_same_notes(200)
 
         # Both change notes, also the same ones, and sync live.
+        begin = time.monotonic()
         self.run_in_page("devices.desk.write(0, 5, 2)")
         self.run_in_page("devices.phone.write(3, 5, 3)")
         for name in ("desk", "phone"):
@@ -93,6 +94,7 @@ class LiveSyncTests(BrowserTestCase):
         added = "devices.desk.local.get('notes/note 201.md').then(() => true, () => false)"
         self.wait_until(lambda: self.run_in_page(added) and self.run_in_page("isSame()"))
         self.assertEqual(self.run_in_page("conflicts"), 2)
+        self.times.append(f"live {time.monotonic() - begin:.1f} s")
         self.assert_same_notes(202)
         for name in ("desk", "phone"):
             self.run_in_page(f"devices.{name}.stopSync()")
