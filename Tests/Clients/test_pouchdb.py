@@ -1,7 +1,6 @@
 """PouchDB in Chromium: a page of another origin syncs its database with the server's, in both directions."""
 
 import base64
-import http.server
 import os
 import random
 import re
@@ -12,30 +11,11 @@ import urllib.parse
 
 import requests
 
+from browser import BrowserTestCase
 from harness import ADMIN, MEMBER, Server, in_background
 
-BUNDLE = os.environ.get("POUCHDB")
 GUIDE = os.path.join(os.path.dirname(__file__), "../../docs/server.md")
 SECONDS = float(os.environ.get("POUCHDB_SECONDS") or 60)
-
-
-class Page(http.server.SimpleHTTPRequestHandler):
-    """Serves the page and the bundle."""
-
-    def do_GET(self):
-        path = {"/": os.path.join(os.path.dirname(__file__), "pouchdb.html"), "/pouchdb.js": BUNDLE}.get(self.path)
-        if path is None:
-            return self.send_error(404)
-        with open(path, "rb") as file:
-            content = file.read()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html" if self.path == "/" else "text/javascript; charset=utf-8")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *arguments):
-        pass
 
 
 class Database:
@@ -133,40 +113,7 @@ class Writer:
         self.wait()
 
 
-@unittest.skipUnless(BUNDLE, "POUCHDB is not set: make test-clients POUCHDB=path/to/pouchdb.min.js")
-class PouchDBTests(unittest.TestCase):
-    maxDiff = None
-
-    def serve_page(self):
-        pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-        threading.Thread(target=pages.serve_forever).start()
-        self.addCleanup(pages.server_close)
-        self.addCleanup(pages.shutdown)
-        return f"http://localhost:{pages.server_address[1]}"
-
-    def open_browser(self):
-        from selenium import webdriver
-
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-            options.add_argument(argument)
-        browser = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
-        self.addCleanup(browser.quit)
-        browser.set_script_timeout(300)
-        return browser
-
-    def run_in_page(self, expression):
-        """The value of an expression in the page, after its promise is kept."""
-        outcome = self.browser.execute_async_script(
-            "const [expression, end] = arguments;"
-            "Promise.resolve().then(() => eval(expression))"
-            ".then(value => end({value}), error => end({error: String(error?.stack ?? error)}))",
-            expression)
-        if "error" in outcome:
-            raise AssertionError(f"{expression}: {outcome['error']}")
-        return outcome.get("value")
-
+class PouchDBTests(BrowserTestCase):
     def test_a_page_syncs_in_both_directions(self):
         origin = self.serve_page()
         server = Server("--cors", origin)
@@ -289,14 +236,6 @@ class PouchDBTests(unittest.TestCase):
         print(", ".join(f"{count} {name}" for name, count in figures.items()))
         for name, count in figures.items():
             self.assertGreater(count, 0, name)
-
-    def wait_until(self, condition, fails=True):
-        """Waits at most two minutes."""
-        end = time.monotonic() + 120
-        while not condition():
-            if time.monotonic() > end:
-                return self.fail("not so after two minutes") if fails else None
-            time.sleep(0.2)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,8 @@ public final class DatastoreServer: Service {
     onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
   ) throws {
     self.onRunning = onRunning
-    rules = try RequestRules(configuration)
+    let settings = try ServerSettings(configuration)
+    rules = try RequestRules(configuration, settings)
     let clock = ServerClock.system
     if let secret = configuration.secret, secret.count < SessionCookie.minimumSecretLength {
       throw ServerError.shortSecret(secret.count, minimum: SessionCookie.minimumSecretLength)
@@ -52,12 +53,12 @@ public final class DatastoreServer: Service {
       users: users,
       cookie: SessionCookie(
         secret: configuration.secret,
-        sameSite: try RequestRules.origins(configuration).sameSite(isSecure: configuration.tls != nil),
+        sameSite: settings.current.origins.sameSite(isSecure: configuration.tls != nil),
         isSecure: configuration.tls != nil, lifetime: configuration.sessionLife),
       clock: clock
     ) { logger.error("no users are known", metadata: ["error": "\($0)"]) }
     state = try ServerState(
-      configuration: configuration,
+      configuration: configuration, settings: settings,
       databases: Databases(manager, limit: configuration.limits.openDatastores),
       authenticator: authenticator, logger: logger)
   }
@@ -101,6 +102,11 @@ public final class DatastoreServer: Service {
         state.listen(at: port)
         onRunning(port)
         if let warning = DatastoreManager.libraryWarning { state.logger.warning("\(warning)") }
+        for name in state.settings.overridden {
+          state.logger.warning(
+            "a kept setting is not used, as the server was started with another value",
+            metadata: ["setting": "\(name)", "file": "\(configuration.settingsFile ?? "")"])
+        }
         if state.authenticator.lacksAdmin {
           state.logger.warning(
             "no user is an admin of the server",

@@ -25,6 +25,11 @@ public struct ServerConfiguration: Sendable {
   public var hostNames: Set<String> = []
   /// The origins whose pages may use the server from a browser; `*` for all.
   public var origins: Set<String> = []
+  /// Whether requests without a valid user are refused. Logging in, the server's page and `/_up` need none.
+  public var requiresUser = false
+  /// The file in which settings that server admins change by request are kept, such as ``origins``; without one they can't
+  /// change any. It is made by the first change. A setting that differs from the defaults comes before that of the file.
+  public var settingsFile: String?
   /// Whether to serve addresses other than loopback without users or without TLS.
   public var isInsecure = false
   /// Whether every request that would change something is refused.
@@ -52,8 +57,31 @@ public struct ServerConfiguration: Sendable {
   /// The life of a session in seconds, which tests shorten.
   package var sessionLife = SessionCookie.lifetime
 
+  /// Whether pages of the ``origins`` may use the server at all.
+  package var allowsOrigins = true
+  /// Whether browsers may send cookies and the `Authorization` header for pages of the ``origins``.
+  package var allowsCredentials = true
+  /// The header `WWW-Authenticate` of replies with the status 401; none if it is empty.
+  package var authenticationChallenge = ""
+  /// The clients for which the defaults are.
+  public let profile: Profile?
+
   /// Creates the default settings: loopback, port 5984, no users.
-  public init() {}
+  public init(profile: Profile? = nil) {
+    self.profile = profile
+    guard profile == .livesync else { return }
+    origins = ["app://obsidian.md", "capacitor://localhost", "http://localhost"]
+    requiresUser = true
+    authenticationChallenge = #"Basic realm="couchdb""#
+    limits.documentLength = 50_000_000
+    limits.requestLength = 1 << 32
+  }
+
+  /// Defaults for clients that need other ones.
+  public enum Profile: String, Sendable, CaseIterable {
+    /// Self-hosted LiveSync, which syncs the notes of Obsidian: its origins, larger documents, and only users.
+    case livesync
+  }
 
   /// Bounds on what one client can make the server do.
   public struct Limits: Sendable, Hashable {

@@ -33,6 +33,8 @@ public struct ServerError: Error, Hashable, Sendable {
     public static let invalidSecret = Code(rawValue: "invalidSecret")
     /// The file of users can't be used.
     public static let users = Code(rawValue: "users")
+    /// The file of settings, ``ServerConfiguration/settingsFile``, can't be used.
+    public static let settings = Code(rawValue: "settings")
     /// The certificate or its key can't be used.
     public static let certificate = Code(rawValue: "certificate")
     /// Another process listens at the address.
@@ -93,6 +95,16 @@ extension ServerError {
   package static func users(_ error: UserFileError) -> ServerError {
     ServerError(.users, error.description, cause: error)
   }
+
+  /// - Parameter reason: The problem and the remedy.
+  package static func settings(_ path: String, _ reason: String) -> ServerError {
+    ServerError(.settings, "the settings in \(path) can't be used: \(reason)")
+  }
+
+  package static let noUserToRequire = ServerError(
+    .exposed,
+    "every request needs a user (require_valid_user, or --profile livesync), but the server has none; add users (--users)"
+  )
 
   package static func certificate(_ reason: String) -> ServerError {
     ServerError(

@@ -7,7 +7,9 @@ import Synchronization
 
 /// The state that all requests of a server share.
 final class ServerState: Sendable {
+  /// The configuration at the start; ``settings`` has what admins have changed since.
   let configuration: ServerConfiguration
+  let settings: ServerSettings
   let databases: Databases
   let authenticator: Authenticator
   /// The token that every request must have besides; `nil` if none is needed.
@@ -25,9 +27,11 @@ final class ServerState: Sendable {
   let uuid = RandomID.digits()
 
   init(
-    configuration: ServerConfiguration, databases: Databases, authenticator: Authenticator, logger: Logger
+    configuration: ServerConfiguration, settings: ServerSettings, databases: Databases,
+    authenticator: Authenticator, logger: Logger
   ) throws(ServerError) {
     self.configuration = configuration
+    self.settings = settings
     self.databases = databases
     self.authenticator = authenticator
     addressToken = configuration.addressToken.map { AddressToken($0) }

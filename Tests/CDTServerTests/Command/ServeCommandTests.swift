@@ -80,6 +80,27 @@ import Testing
       ["people", "--users", "none.json"])
   }
 
+  @Test func `a profile that there is not, and one without users`() throws {
+    let run = try ToolRun.of(["serve", "people", "--profile", "obsidian"], in: directory)
+    #expect(run.errors.hasPrefix("cdtquery: --profile has no obsidian; there is livesync\n"))
+    #expect(run.status == 64)
+    try expect(
+      64,
+      "every request needs a user (require_valid_user, or --profile livesync), but the server has none; add users (--users)",
+      ["people", "--profile", "livesync"])
+  }
+
+  @Test func `kept settings that can't be used`() throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path("people"), withIntermediateDirectories: true)
+    try directory.write("{", to: "people/_config.json")
+    try expect(
+      65,
+      "the settings in people/_config.json can't be used: it is not a JSON object; fix it, or remove it and set the settings "
+        + "again",
+      ["people"])
+  }
+
   @Test func `certificates that can't be used`() throws {
     let files = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"]
     try expect(74, "can't read cert.pem: No such file or directory; check the path", ["people"] + files)

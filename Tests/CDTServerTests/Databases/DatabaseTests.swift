@@ -419,7 +419,7 @@ import Testing
     Unsupported(testDescription: "/db/_changes?filter=a/b"),
     Unsupported(testDescription: "/_db_updates"),
     Unsupported(testDescription: "/_node/_local/_stats/couchdb"),
-    Unsupported(testDescription: "/_cluster_setup"), Unsupported(testDescription: "/db/_purged_infos_limit"),
+    Unsupported(testDescription: "/_reshard"), Unsupported(testDescription: "/db/_purged_infos_limit"),
     Unsupported(testDescription: "/db/_design/a/_search/b"),
     Unsupported(testDescription: "/db/_design/a/_info"),
     Unsupported(testDescription: "/db/_design/a/_update/b", method: "PUT"),

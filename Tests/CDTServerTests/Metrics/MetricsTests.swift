@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `settings have CouchDB's names, and can only be read`() async throws {
+  @Test func `settings have CouchDB's names`() async throws {
     try await withServer {
       $0.origins = ["http://localhost:3000"]
       $0.limits.documentLength = 1_000
@@ -199,10 +199,7 @@ import Testing
         #expect(reply.status == 404)
         #expect(reply.json["reason"] == "unknown_config_value")
       }
-      for method in ["PUT", "DELETE"] {
-        let reply = try await server.send(method, "/_node/_local/_config/cors/origins", json: "*")
-        #expect(reply.status == 405)
-      }
+      #expect(try await server.send("POST", "/_node/_local/_config/cors/origins", json: "*").status == 405)
     }
   }
 }

@@ -1,6 +1,7 @@
 import CDTServer
 import CouchDB
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @Suite struct SessionCookieTests {
@@ -156,5 +157,14 @@ import Testing
     #expect(secure.header(for: mike, at: 0).hasSuffix("; SameSite=Strict; Secure"))
     #expect(secure.removal.hasSuffix("; SameSite=Strict; Secure"))
     #expect(SessionCookie(sameSite: .none, isSecure: true).removal.hasSuffix("; SameSite=None; Secure"))
+  }
+
+  @Test func `the policy of a cookie is that of its time`() {
+    let policy = Mutex(SessionCookie.SameSite.strict)
+    let cookie = SessionCookie(sameSite: policy.withLock { $0 }, isSecure: true)
+    #expect(cookie.removal.hasSuffix("; SameSite=Strict; Secure"))
+    policy.withLock { $0 = .none }
+    #expect(cookie.removal.hasSuffix("; SameSite=None; Secure"))
+    #expect(cookie.header(for: mike, at: 0).hasSuffix("; SameSite=None; Secure"))
   }
 }

@@ -40,6 +40,8 @@ struct ServeCommand: ParsableCommand {
   @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
   @Option(help: "The private key of the certificate, a PEM file.") var tlsKey: String?
   @Option(help: "The file of users; see cdtquery user.") var users: String?
+  @Option(help: "Other defaults, for clients that need them: livesync, for the notes of Obsidian.")
+  var profile: String?
   @Option(help: "An origin whose pages may use the server, or *; can be given several times.") var cors:
     [String] = []
   @Option(help: "A name under which clients reach the server; can be given several times.") var host:
@@ -69,6 +71,7 @@ struct ServeCommand: ParsableCommand {
       _ = try Self.seconds(grace, "--grace")
       _ = try Self.seconds(queryTime, "--query-time")
       _ = try slowQuery.map { try Self.duration($0, "--slow-query") }
+      _ = try profile.map(Self.profile)
     }
 
     func run() throws {
@@ -181,8 +184,16 @@ struct ServeCommand: ParsableCommand {
       return .milliseconds(number * scale)
     }
 
+    private static func profile(_ name: String) throws -> ServerConfiguration.Profile {
+      guard let profile = ServerConfiguration.Profile(rawValue: name) else {
+        let known = ServerConfiguration.Profile.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("--profile has no \(name); there is \(known)")
+      }
+      return profile
+    }
+
     private func configuration(_ certificate: Certificate?) throws -> ServerConfiguration {
-      var configuration = ServerConfiguration()
+      var configuration = ServerConfiguration(profile: try profile.map(Self.profile))
       let (address, boundPort) = Self.split(bind)
       guard let port = port ?? boundPort else {
         throw ValidationError(
@@ -193,7 +204,8 @@ struct ServeCommand: ParsableCommand {
         ? String(address.dropFirst().dropLast()) : address
       configuration.port = Int(port)
       configuration.usersFile = users
-      configuration.origins = Set(cors)
+      configuration.settingsFile = "\(directory)/_config.json"
+      configuration.origins.formUnion(cors)
       configuration.hostNames = Set(host)
       if !replicationHost.isEmpty { configuration.replicationHosts = Set(replicationHost) }
       configuration.isReadOnly = readOnly

@@ -18,7 +18,7 @@
     var exitStatus: ExitStatus {
       switch code {
       case .users: cause?.exitStatus ?? .data
-      case .certificate: .data
+      case .certificate, .settings: .data
       case .addressInUse: .busy
       case .address: .cantCreate
       default: .usage

@@ -16,12 +16,11 @@ extension CouchError {
     case "_node" where path.contains("_stats"): statistics
     case "_node", "_config":
       unsupported(
-        "Configuration by request",
-        instead: "the options of cdtquery serve: --cors, --users, --bind, --read-only")
+        "Configuration by this request",
+        instead: "/_node/_local/_config/SECTION/KEY, or the options of cdtquery serve such as --cors")
     case "_stats", "_system", "_prometheus": statistics
     case "_db_updates": unsupported("A feed of all databases", instead: "/_all_dbs and the _changes of each")
-    case "_cluster_setup", "_reshard":
-      unsupported("A cluster", instead: "replication between servers, by cdtquery replicate")
+    case "_reshard": cluster
     case "_restart": unsupported("A restart by request", instead: "SIGTERM, and start cdtquery serve again")
     case "_search_analyze", "_nouveau_analyze": textSearch
     default: nil
@@ -38,8 +37,7 @@ extension CouchError {
         instead: "DELETE and _compact, which leave a tombstone, or replicate the rest to a new database")
     case "_partition":
       unsupported("A partition", instead: "POST _find with an index on the field that divides documents")
-    case "_shards", "_sync_shards":
-      unsupported("A cluster", instead: "replication between servers, by cdtquery replicate")
+    case "_shards", "_sync_shards": cluster
     case "_search_analyze", "_nouveau_analyze", "_search_cleanup", "_nouveau_cleanup": textSearch
     default: nil
     }
@@ -58,6 +56,9 @@ extension CouchError {
     default: unsupported("The function \(name.prefix(50))", instead: "POST _find")
     }
   }
+
+  static let cluster = unsupported(
+    "A cluster", instead: "replication between servers, by cdtquery replicate")
 
   static let viewWithFunction = unsupported(
     "A view with a function",

@@ -24,7 +24,7 @@ struct RequestContext: Sendable {
   /// The database of the resource as the user sees it. It stays open while the value is in use.
   private(set) var openDatabase: Database?
 
-  var limits: ServerConfiguration.Limits { server.configuration.limits }
+  var limits: ServerConfiguration.Limits { server.settings.current.configuration.limits }
   var databases: Databases { server.databases }
 
   var database: Database {
@@ -144,6 +144,8 @@ struct RequestContext: Sendable {
 
   /// The whole body, decompressed.
   func body(limit: Int) async throws -> ByteBuffer {
+    // A buffer holds less than 4 GB.
+    let limit = min(limit, Int(Int32.max))
     if let text = request.headers[.contentLength], let length = Int(text), length > limit {
       throw CouchError.tooLarge(limit)
     }

@@ -33,6 +33,11 @@ struct Responder: HTTPResponder {
       response = await refusal(error, request, context)
     }
     rules.addHeaders(to: &response, for: request)
+    let challenge = state.settings.current.configuration.authenticationChallenge
+    // The server's own page asks for the password itself.
+    if response.status == .unauthorized, !challenge.isEmpty, request.headers[.secFetchSite] != "same-origin" {
+      response.headers[.wwwAuthenticate] = challenge
+    }
     response.headers[.xCouchRequestID] = id
     state.metrics.count(method, response.status, since: log.start)
     if request.method == .head { response = Self.withoutBody(response) }
@@ -80,6 +85,11 @@ struct Responder: HTTPResponder {
     if let response = try rules.check(request) { return response }
     let known = try await authenticate(request, path, context)
     user = known.identity.name
+    if known.identity.name == nil, state.settings.current.configuration.requiresUser,
+      !["_up", "_session", "_utils"].contains(path.segments.first)
+    {
+      throw CouchError.userRequired
+    }
     let resource = RequestContext(
       request: request, method: Self.method(of: request), path: path,
       parameters: try QueryParameters(path.query),
@@ -174,20 +184,14 @@ struct ConnectionContext: Hummingbird.RequestContext {
 /// The rules that every request must pass first: for its host, and for the origin of the page that sends it.
 struct RequestRules: Sendable {
   private let hosts: HostCheck
-  private let origins: CrossOrigin
+  private let settings: ServerSettings
   private let isSecure: Bool
+  private var origins: CrossOrigin { settings.current.origins }
 
-  init(_ configuration: ServerConfiguration) throws {
+  init(_ configuration: ServerConfiguration, _ settings: ServerSettings) throws {
     isSecure = configuration.tls != nil
-    origins = try Self.origins(configuration)
+    self.settings = settings
     hosts = try HostCheck(names: configuration.hostNames.sorted(), listeningOn: [configuration.host])
-    try Exposure.check(
-      address: configuration.host, hasUsers: configuration.usersFile != nil, hasTLS: isSecure,
-      allowsAnyOrigin: origins.allowsAnyOrigin, isInsecure: configuration.isInsecure)
-  }
-
-  static func origins(_ configuration: ServerConfiguration) throws -> CrossOrigin {
-    configuration.origins.isEmpty ? .off : try CrossOrigin(origins: configuration.origins.sorted())
   }
 
   /// Refuses what is not allowed.
@@ -195,7 +199,9 @@ struct RequestRules: Sendable {
   /// - Returns: The reply to a preflight of a browser; `nil` for other requests.
   func check(_ request: Request) throws -> Response? {
     let host = try hosts.check([request.head.authority].compactMap(\.self) + request.headers[values: .host])
-    let origin = request.headers[.origin]
+    // An empty header is that of a program, such as LiveSync's check of the server, and of no browser.
+    let origin = request.headers[.origin].flatMap { $0.isEmpty ? nil : $0 }
+    let origins = origins
     let preflight = origins.preflight(
       method: request.method.rawValue, origin: origin,
       requestMethod: request.headers[.accessControlRequestMethod],

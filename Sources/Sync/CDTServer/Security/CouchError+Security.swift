@@ -17,6 +17,8 @@ extension CouchError {
   package static let noUsers = CouchError(
     500, "internal_server_error", "The file of users can't be used; see the server's log.")
 
+  static let userRequired = CouchError(401, "unauthorized", "Authentication required.")
+
   package static let notServerAdmin = CouchError(401, "unauthorized", "You are not a server admin.")
 
   package static let notMetricsUser = CouchError(

@@ -24,22 +24,28 @@ package struct SessionCookie: Sendable {
   static let minimumSecretLength = 32
 
   private let secret: [UInt8]
-  private let attributes: String
+  private let sameSite: @Sendable () -> SameSite
+  private let isSecure: Bool
+  private var attributes: String {
+    "Path=/; HttpOnly; SameSite=\(sameSite().rawValue)" + (isSecure ? "; Secure" : "")
+  }
   private let lifetime: Int64
   /// The age from which a reply renews the cookie, in seconds.
   private var renewalAge: Int64 { lifetime / 10 }
 
   /// - Parameters:
   ///   - secret: A secret that several servers can share; `nil` for a random one, so that a restart ends all sessions.
+  ///   - sameSite: Evaluated for each cookie, as the origins of the server change.
   ///   - isSecure: Whether the server has TLS; browsers then don't send the cookie without TLS.
   ///   - lifetime: The life of a session, in seconds.
   package init(
-    secret: [UInt8]? = nil, sameSite: SameSite = .strict, isSecure: Bool, lifetime: Int64 = Self.lifetime
+    secret: [UInt8]? = nil, sameSite: @escaping @autoclosure @Sendable () -> SameSite = .strict,
+    isSecure: Bool, lifetime: Int64 = Self.lifetime
   ) {
     self.lifetime = lifetime
     self.secret = secret ?? RandomBytes.make(32)
-    attributes =
-      "Path=/; HttpOnly; SameSite=\(sameSite.rawValue)" + (isSecure ? "; Secure" : "")
+    self.sameSite = sameSite
+    self.isSecure = isSecure
   }
 
   // MARK: Writing
