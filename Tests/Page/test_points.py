@@ -164,20 +164,21 @@ class PointsOnWideScreen(PageTestCase):
     def test_a_stored_conflict_keeps_what_only_one_side_has_changed(self):
         name = "parted"
         file = {"content_type": "text/plain", "data": base64.b64encode(b"a note").decode()}
-        base = self.send("PUT", f"/torn/{name}", {"n": 1, "m": 1, "kept": True})["rev"]
+        base = self.send("PUT", f"/torn/{name}", {"n": 1, "m": 1, "kept": True, "both": 1})["rev"]
         digest = base.split("-")[1]
         revisions = lambda ids: {"start": len(ids), "ids": ids}
         self.send("POST", "/torn/_bulk_docs", {"new_edits": False, "docs": [
-            {"_id": name, "_revisions": revisions(["zzb", "zza", digest]), "n": 2, "m": 1, "kept": True},
-            {"_id": name, "_revisions": revisions(["aaa", digest]), "n": 1, "m": 2, "kept": True, "_attachments": {"x.txt": file}}]})
+            {"_id": name, "_revisions": revisions(["zzb", "zza", digest]), "n": 2, "m": 1, "kept": True, "both": 2},
+            {"_id": name, "_revisions": revisions(["aaa", digest]), "n": 1, "m": 2, "kept": True, "both": 3, "_attachments": {"x.txt": file}}]})
         self.open("torn", "document", id=name)
         self.press("Merge them")
-        self.see("What only one of them has changed since they parted is chosen already.", "attachment x.txt", "Winner, 3-zzb")
+        self.see("What only one of them has changed since they parted is chosen already.", "attachment x.txt", "Winner, 3-zzb", "Before")
+        self.assertEqual(self.find("tr.contested th").text, "both")
         self.check_view("the merge of a conflict with an attachment")
         self.press("Save the merged document")
         self.see("The conflict is resolved.")
         merged = self.send("GET", f"/torn/{name}?conflicts=true")
-        self.assertEqual((merged["n"], merged["m"], merged["kept"]), (2, 2, True))
+        self.assertEqual((merged["n"], merged["m"], merged["kept"], merged["both"]), (2, 2, True, 2))
         self.assertNotIn("_conflicts", merged)
         self.assertEqual(list(merged["_attachments"]), ["x.txt"])
         self.assertEqual(merged["_attachments"]["x.txt"]["length"], 6)

@@ -80,11 +80,11 @@ import Testing
       var rivalBody = try await store.document(withID: "milk").body
       rivalBody["tags"] = .array((rivalBody["tags"]?.arrayValue ?? []) + ["shop", "home"])
       let read = try #require(milk.revision)
-      let other = try #require(RevisionID("\(read.generation + 1)-0"))
+      let second = try #require(RevisionID("\(read.generation + 1)-0"))
       milk.tags += ["shop", "today"]
       milk = try await store.save(milk)
-      let tagged = DocumentRevision(id: "milk", revisionID: other, body: rivalBody)
-      try await store.write { try $0.forceInsert(tagged, history: [other, read]) }
+      let tagged = DocumentRevision(id: "milk", revisionID: second, body: rivalBody)
+      try await store.write { try $0.forceInsert(tagged, history: [second, read]) }
       let left = try await store.write { transaction in
         try transaction.resolveConflicts(Errand.self, by: .fields(arrays: ["tags": .set]))
       }

@@ -29,7 +29,7 @@ struct Answer {
 
   /// Adds the rows after the first `skip` of them.
   ///
-  /// - Returns: What is left out; `nil` if all have room.
+  /// - Returns: The member `more`; `nil` if all have room.
   mutating func add(_ rows: some Collection<JSONValue>, skip: Int) -> JSONObject? {
     for row in rows.dropFirst(skip) where !add(row) {
       let next = skip + self.rows.count

@@ -2,7 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// What an assistant can call.
+/// An operation that an assistant can call, with its arguments.
 struct Tool: Sendable {
   let name: String
   private let description: String

@@ -18,7 +18,7 @@ struct SharedArgument: Sendable {
   private let help: String
   /// An example of the argument as a word of the command line, and as JSON.
   private let examples: (word: String, json: String)?
-  /// What follows the sentence.
+  /// A note after the sentence.
   private let note: String
 
   init(

@@ -49,7 +49,9 @@ public struct FieldConflict: Sendable, Hashable {
 
   /// The value of a field in a revision.
   public struct Version: Sendable, Hashable {
+    /// The leaf.
     public let revisionID: RevisionID
+    /// The value; `nil` if the leaf does not have the field.
     public let value: JSONValue?
   }
 
@@ -66,6 +68,7 @@ public struct FieldConflict: Sendable, Hashable {
 
 /// The result of a merge by fields.
 public struct FieldMergeResult: Sendable {
+  /// The document's id.
   public let documentID: String
   /// The document after the merge; `nil` if it stays in conflict.
   public let revision: DocumentRevision?

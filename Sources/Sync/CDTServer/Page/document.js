@@ -5,7 +5,7 @@ import {line, parse, pretty, shortened} from './json.js'
 import {editor} from './editor.js'
 import {showAttachments} from './attachments.js'
 import {commonAncestor, showRevisions} from './revisions.js'
-import {attachmentsOf, merge} from './merge.js'
+import {attachmentsOf, contestedKeys, merge} from './merge.js'
 import {showRules} from './rules.js'
 import {link} from './router.js'
 
@@ -226,7 +226,9 @@ async function mergeLeaves(main, store, best, living) {
   })
   fill(main, el('h1', {}, text(id, 200)),
     el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'),
-    el('p', {}, base ? 'What only one of them has changed since they parted is chosen already.'
+    el('p', {}, base ? contestedKeys(versions.map(version => version.value), base).size
+      ? 'What only one of them has changed since they parted is chosen already. Rows with a mark were changed to different values.'
+      : 'Nothing was changed to different values since they parted: each change is chosen already.'
       : 'The revision that they come from is not stored any more, so the winner is chosen.'), choices)
 }
 

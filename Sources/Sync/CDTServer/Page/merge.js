@@ -56,9 +56,10 @@ export function merge(versions, base, save) {
   const fields = values.map(value => leavesOf(value))
   const keys = differences(values)
   const preferred = chosenFirst(values, base)
+  const [origin, contested] = [base && leavesOf(base), contestedKeys(values, base)]
   const submit = el('button', {}, 'Save the merged document')
   const rows = keys.map((key, row) => {
-    return el('tr', {}, el('th', {scope: 'row'}, text(pathText(key), 120)), fields.map((map, number) =>
+    return el('tr', {class: contested.has(key) ? 'contested' : ''}, el('th', {scope: 'row'}, text(pathText(key), 120)), origin && el('td', {}, valueText(origin.get(key))), fields.map((map, number) =>
       el('td', {}, el('label', {class: 'pick'}, el('input', {
         type: 'radio', name: `field-${row}`, value: number, checked: number === preferred[row],
         'aria-label': `${pathText(key)} of ${versions[number].title}`,
@@ -72,25 +73,31 @@ export function merge(versions, base, save) {
     },
   }, el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
-    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), versions.map(version => el('th', {scope: 'col'}, text(version.title, 60))))),
+    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(version => el('th', {scope: 'col'}, text(version.title, 60))))),
     el('tbody', {}, rows))), el('p', {class: 'row'}, submit))
   return form
 }
 
-/** The versions that are chosen at first, one for each difference. */
+/** The versions that are chosen at first, one for each difference: what was changed, and the winner's if several have changed it. */
 export function chosenFirst(values, base) {
   const [fields, origin] = [values.map(value => leavesOf(value)), base && leavesOf(base)]
   return differences(values).map(key => origin ? changedIn(fields, origin, key) : 0)
 }
 
-/** The version that has changed a field, if only one has; otherwise the first. */
+/** The differences that several versions have changed since the version that they come from, to different values. */
+export function contestedKeys(values, base) {
+  const [fields, origin] = [values.map(value => leavesOf(value)), leavesOf(base ?? new Map())]
+  return new Set(differences(values).filter(key => {
+    const [first, ...others] = fields.map(map => map.get(key)).filter(field => !isSame(field, origin.get(key)))
+    return base && others.some(field => !isSame(field, first))
+  }))
+}
+
+function isSame(field, other) { return field && other ? areEqual(field.value, other.value) : field === other }
+
+/** The first version that has changed a field. */
 function changedIn(fields, origin, key) {
-  const original = origin.get(key)
-  const changed = fields.map(map => {
-    const field = map.get(key)
-    return !field || !original ? field !== original : !areEqual(field.value, original.value)
-  })
-  return changed.filter(Boolean).length === 1 ? changed.indexOf(true) : 0
+  return Math.max(0, fields.findIndex(map => !isSame(map.get(key), origin.get(key))))
 }
 
 /** The numbers of the versions that were chosen for the attachments that differ, by their names. */
