@@ -65,7 +65,7 @@ import Testing
 
   static let pages: [Page] = {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: Built.package + "/docs")) ?? []
-    return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Examples/README.md"].map(Page.init)
+    return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Examples/README.md", "llms.txt"].map(Page.init)
       + names.filter { $0.hasSuffix(".md") }.sorted().map { Page(name: "docs/" + $0) }
   }()
 
