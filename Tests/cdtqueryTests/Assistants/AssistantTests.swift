@@ -83,6 +83,18 @@ import Testing
         ])
   }
 
+  @Test func `a directory may end with a slash, and several are served together`() throws {
+    try space.run("import", "other/tasks", "-", input: #"{"_id":"a"}"#)
+    let result = try space.run(
+      Built.cdtquery, ["mcp", "people/", "other"],
+      input: Array((message(1, "list_stores", [:]).text + "\n").utf8))
+    #expect(
+      try text(JSONObject(parsing: result.output)).text
+        == #"{"stores":[{"store":"people/contacts","documents":3},{"store":"other/tasks","documents":1}]}"#)
+    #expect(try space.run("mcp", "people/contacts").status == 64)
+    #expect(try space.run("mcp", "nothing").status == 66)
+  }
+
   private func documents(_ ids: String...) throws -> String {
     let lines = try ids.map { try space.run("get", "people/contacts", $0).lines.joined() }
     return "[\(lines.joined(separator: ","))]"

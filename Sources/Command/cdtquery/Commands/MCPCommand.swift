@@ -41,6 +41,10 @@ struct MCPCommand: ParsableCommand {
       }
       try Stores.checkIsNoStore(directory)
     }
+    // people/ and people are the same directory, and the names of its stores have one slash.
+    let directories = directories.map { path in
+      String(path.prefix(upTo: path.lastIndex { $0 != "/" }.map(path.index(after:)) ?? path.startIndex))
+    }.map { $0.isEmpty ? "/" : $0 }
     let limits = AnswerLimits(rows: rows, bytes: bytes, time: .seconds(queryTime))
     let stores = ServedStores(directories: directories, limits: limits, isWritable: write)
     let failure = Mutex<(any Error)?>(nil)
