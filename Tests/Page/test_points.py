@@ -172,7 +172,7 @@ class PointsOnWideScreen(PageTestCase):
             {"_id": name, "_revisions": revisions(["aaa", digest]), "n": 1, "m": 2, "kept": True, "both": 3, "_attachments": {"x.txt": file}}]})
         self.open("torn", "document", id=name)
         self.press("Merge them")
-        self.see("What only one of them has changed since they parted is chosen already.", "attachment x.txt", "Winner, 3-zzb", "Before")
+        self.see("What only one of them has changed since their common ancestor is chosen already.", "attachment x.txt", "Winner, 3-zzb", "Before")
         self.assertEqual(self.find("tr.contested th").text, "both")
         self.check_view("the merge of a conflict with an attachment")
         self.press("Save the merged document")
@@ -210,7 +210,10 @@ class PointsOnWideScreen(PageTestCase):
         cases = [
             # The version that both come from, the versions, the choices if they are not the first ones; what is saved, or the error.
             ('{"a": {"x": 1}}', [nested, '{"a": {}}'], None, '{"a": {"y": 2}}'),
-            ('{"a": {"x": 1}}', [nested, '{"a": 5}'], None, "a can't be a value and have members; choose the same version for both."),
+            # Both have changed a, so that one of them is chosen for all that is in it.
+            ('{"a": {"x": 1}}', [nested, '{"a": 5}'], None, nested),
+            ('{"a": {"x": 1}}', ['{"a": 5}', nested], None, '{"a": 5}'),
+            ('{"a": {"x": 1}}', ["{}", nested], None, "{}"),
             ('{"a": {"x": 1}}', ['{"a": {"x": 1}}', "{}"], 1, "{}"),
             ("null", ['{"a": {"b": {"c": 1}}, "d": 1}', '{"d": 1}'], 1, '{"d": 1}'),
             ("null", ['{"a": {"b": {"c": 1}}}', '{"a": {"b": {}}}'], 1, '{"a": {"b": {}}}'),

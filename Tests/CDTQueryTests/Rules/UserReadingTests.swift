@@ -51,6 +51,31 @@ import Testing
     }
   }
 
+  @Test func `a conflict is resolved although the user does not see the common ancestor`() async throws {
+    try await Self.withStore { store in
+      let base = try await store.write { transaction in
+        transaction.ignoreRules()
+        let base = try transaction.document(withID: "d1")
+        for (suffix, n) in [("b", 2), ("c", 3)] as [(String, Int64)] {
+          let revision = RevisionID(generation: base.revisionID.generation + 1, suffix: suffix)
+          let leaf = DocumentRevision(id: "d1", revisionID: revision, body: ["owner": "anna", "n": .int(n)])
+          try transaction.forceInsert(leaf, history: [revision, base.revisionID])
+        }
+        return base
+      }
+      let result = try await store.write { try $0.resolveConflicts(for: "d1", by: .fields) }
+      #expect(result?.hasAncestor == false && result?.conflicts.map(\.path) == ["n"])
+      #expect(result?.conflicts[0].base == nil)
+      let kept = try await store.write { transaction in
+        try transaction.resolveConflicts(for: "d1") { _, leaves, known in
+          #expect(known == nil)
+          return leaves.last
+        }
+      }
+      #expect(kept?.body["n"] == 2 && kept?.revisionID != base.revisionID)
+    }
+  }
+
   @Test func `live changes are those of documents that the user sees`() async throws {
     try await Self.withStore { store in
       var changes = store.liveChanges().makeAsyncIterator()

@@ -16,7 +16,7 @@ struct Answer {
     if bytes + size > limits.bytes {
       guard rows.isEmpty else { return false }
       notes.append(
-        "the first row has \(size) bytes, more than \(limits.bytes), and is without its long members; ask for some of its fields"
+        "the first row has \(size) bytes, more than \(limits.bytes), so its long values are cut or left out; find returns single fields of a document"
       )
       rows.append(shortened(row))
       bytes = limits.bytes
@@ -55,11 +55,14 @@ struct Answer {
     return json
   }
 
-  /// The members that are in half of the limit.
-  private func shortened(_ row: JSONValue) -> JSONValue {
-    guard case .object(let members) = row else { return .null }
+  /// The beginning of a string, or the members that are in half of the limit, with long strings cut.
+  private func shortened(_ value: JSONValue) -> JSONValue {
+    if case .string(let text) = value { return .string("\(text.prefix(max(1, limits.bytes / 8)))…") }
+    guard case .object(let members) = value else { return "…" }
     var (kept, left) = (JSONObject(), limits.bytes / 2)
     for (name, value) in members {
+      let isLong = value.stringValue != nil && value.utf8Text.count > left
+      let value = isLong ? shortened(value) : value
       let size = name.utf8.count + value.utf8Text.count
       guard size <= left else { continue }
       kept[name] = value

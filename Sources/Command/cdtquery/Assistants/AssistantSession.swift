@@ -118,17 +118,22 @@ final class AssistantSession: Sendable {
     let id = request.id
     let name = parameters["name"]?.stringValue ?? ""
     guard let tool = tools.first(where: { $0.name == name }) else {
-      let isForWriting = Tool.writing.contains { $0.name == name }
       let remedy =
-        isForWriting
-        ? "it writes, which needs cdtquery mcp --write"
-        : "the tools are \(tools.map(\.name).joined(separator: ", "))"
+        if !Tool.writing.contains(where: { $0.name == name }) {
+          "the tools are \(tools.map(\.name).joined(separator: ", "))"
+        } else if stores.isWritable {
+          "an index would tell of documents that the user of --as does not see"
+        } else {
+          "it writes, which needs cdtquery mcp --write"
+        }
       return refuse(id, .invalidParams, "there is no tool \"\(name.boundedMessage)\"; \(remedy)")
     }
-    let token = parameters["_meta"]?["progressToken"]
+    let token = parameters["_meta"]?["progressToken"].flatMap { $0 == .null ? nil : $0 }
     calls.withLock { calls in
       guard calls[id] == nil else {
-        return refuse(id, .invalidRequest, "a request with this id has not been answered yet")
+        return refuse(
+          .null, .invalidRequest,
+          "the request with the id \(id.text.boundedMessage) has not been answered yet")
       }
       guard calls.count < Self.maximumCalls else {
         return refuse(

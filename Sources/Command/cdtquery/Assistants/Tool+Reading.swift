@@ -8,19 +8,33 @@ extension Tool {
   ]
 
   private static let listStores = Tool(
-    "list_stores", "The stores, with their numbers of documents.", required: []
+    "list_stores", "The stores, with their numbers of documents.", required: [], [.skip]
   ) { call in
     var answer = Answer(call.limits)
-    for store in try call.stores.all() {
-      var row: JSONObject = ["store": .string(store.path)]
+    var stores: [(name: String, count: () throws -> Int)] = []
+    for directory in call.stores.directories {
       do {
-        row["documents"] = .int(Int64(try call.stores.open(store).read { try $0.documentCount() }))
+        stores += try call.stores.stores(in: directory).map { store in
+          (store.path, { try call.stores.open(store).read { try $0.documentCount() } })
+        }
+      } catch {
+        stores.append((directory, { throw error }))
+      }
+    }
+    let skip = try call.count(.skip) ?? 0
+    for (name, count) in stores.dropFirst(skip) {
+      var row: JSONObject = ["store": .string(name)]
+      do {
+        row["documents"] = .int(Int64(try count()))
       } catch {
         guard ExitStatus(error) != nil else { throw error }
         row["error"] = .string(ErrorText.of(error))
       }
       guard answer.add(.object(row)) else {
-        return answer.json("stores", more: ["left_out": "the stores after these"])
+        let next = skip + answer.rows.count
+        return answer.json(
+          "stores",
+          more: Answer.more("\(stores.count - next) of \(stores.count)", ["skip": .int(Int64(next))]))
       }
     }
     return answer.json("stores", more: nil)
@@ -38,6 +52,10 @@ extension Tool {
     let more = try answer.add(summary["fields"]?.arrayValue ?? [], skip: call.count(.skip) ?? 0)
     var json = answer.json("fields", more: more)
     json["documents"] = summary["documents"]
+    // These are not in any answer.
+    if let omitted = summary["omittedFields"]?.intValue, omitted > 0 {
+      json["omittedFields"] = summary["omittedFields"]
+    }
     json["indexes"] = .array(
       try (summary["indexes"]?.arrayValue ?? []).map { index in
         var proposal = try call.creation(of: [index["field"] ?? .null])
@@ -94,8 +112,8 @@ extension Tool {
 
   private static let group = Tool(
     "group",
-    "Counts, sums and other values of groups of documents: of those with the same values of the fields of by; without by, of all that "
-      + "the selector matches. sort and having are by members of the rows.",
+    "Counts, sums, averages, smallest and largest values of groups of documents. A group has the documents with the same values of "
+      + "the fields in by; without by, there is one group. sort and having use the members of the rows.",
     required: [.store, .aggregates], [.selector, .by, .unwind, .having] + page
   ) { call in
     let query = try call.groupQuery(page)
@@ -103,15 +121,9 @@ extension Tool {
       let rows = try await store.readForQuery { try $0.group(query) }
       var answer = Answer(call.limits)
       let rest = rows.drop { answer.add(.object($0)) }
-      let more =
-        rest.isEmpty
-        ? nil
-        : Answer.more(
-          "\(rest.count) of \(rows.count)",
-          [
-            "skip": .int(Int64(query.query.skip + answer.rows.count)),
-            "limit": query.query.limit == nil ? .null : .int(Int64(rest.count)),
-          ])
+      var next: JSONObject = ["skip": .int(Int64(query.query.skip + answer.rows.count))]
+      if query.query.limit != nil { next["limit"] = .int(Int64(rest.count)) }
+      let more = rest.isEmpty ? nil : Answer.more("\(rest.count) of \(rows.count)", next)
       return answer.json("rows", more: more)
     }
   }
@@ -136,24 +148,34 @@ extension Tool {
   ) { call in
     let ids = call.strings(.ids)
     let wanted = try call.string(.revision).map(RevisionArgument.read)
+    let limits = call.limits
+    guard ids.count <= limits.rows else {
+      throw ToolError(.usage, "\(ids.count) ids are too many; give at most \(limits.rows)")
+    }
     guard wanted == nil || ids.count == 1 else {
       throw ToolError(.usage, "rev needs exactly one id; give one")
     }
-    let documents = try await call.reading { store in
-      guard let wanted else { return try await store.documents(withIDs: ids) }
-      return [try await store.readDocuments { try $0.document(withID: ids[0], revisionID: wanted) }]
+    return try await call.reading { store in
+      try await store.readDocuments { transaction in
+        var (answer, missing, rest) = (Answer(limits), [JSONValue](), ids[...])
+        while let id = rest.first {
+          let document =
+            try wanted.map { try transaction.document(withID: id, revisionID: $0) }
+            ?? transaction.documents(withIDs: [id]).first
+          if let document {
+            guard answer.add(.object(document.json)) else { break }
+          } else {
+            missing.append(.string(id))
+          }
+          rest.removeFirst()
+        }
+        let next: JSONObject = ["ids": .array(rest.map { .string($0) })]
+        var json = answer.json(
+          "docs", more: rest.isEmpty ? nil : Answer.more("\(rest.count) of \(ids.count)", next))
+        if !missing.isEmpty { json["missing"] = .array(missing) }
+        return json
+      }
     }
-    var answer = Answer(call.limits)
-    let rest = documents.drop { answer.add(.object($0.json)) }
-    let found = Set(documents.map(\.id))
-    var json = answer.json(
-      "docs",
-      more: rest.isEmpty
-        ? nil
-        : Answer.more("\(rest.count) of \(documents.count)", ["ids": .array(rest.map { .string($0.id) })]))
-    let missing = ids.filter { !found.contains($0) }
-    if !missing.isEmpty { json["missing"] = .array(missing.map { .string($0) }) }
-    return json
   }
 
   private static let explain = Tool(
@@ -216,10 +238,10 @@ extension Tool {
       last = change.sequence
     }
     let isEnd = changes.documents.count < wanted && answer.rows.count == changes.documents.count
-    var json = answer.json(
-      "changes",
-      more: isEnd || answer.rows.count == limit
-        ? nil : Answer.more("the changes after these", ["since": .int(last)]))
+    var next: JSONObject = ["since": .int(last)]
+    if limit > 0 { next["limit"] = .int(Int64(limit - answer.rows.count)) }
+    let isAll = isEnd || answer.rows.count == limit
+    var json = answer.json("changes", more: isAll ? nil : Answer.more("the changes after these", next))
     json["last_sequence"] = .int(isEnd ? changes.lastSequence : last)
     return json
   }
@@ -272,7 +294,7 @@ extension ToolCall {
   /// The call that creates an index, or the command for the user if tools don't write.
   fileprivate func creation(of fields: [JSONValue], collation: JSONValue? = nil) throws -> JSONObject {
     let store = try store.path
-    guard stores.isWritable else {
+    guard stores.isWritable, !stores.hasUser else {
       let words = try SortField.fields(fields, at: "fields")
       let collation = try Collation(json: collation, at: "collation")
       return ["command": .string(SuggestedIndex.command(words, collation, store: store))]

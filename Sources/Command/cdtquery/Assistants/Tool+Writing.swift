@@ -7,15 +7,15 @@ extension Tool {
 
   private static let put = Tool(
     "put",
-    "Create a document, or replace a revision of one. The document has an _id, or is given one; to replace a revision it has its _rev, "
-      + "too, which get prints.", required: [.store, .document], isForWriting: true, isDestructive: true
+    "Create a document, or replace a revision of one. The document has an _id, or is given one; to replace a revision it also has "
+      + "that _rev, which get returns.", required: [.store, .document], isForWriting: true,
+    isDestructive: true
   ) { call in
     let document = try DocumentArgument(call.object(.document).text)
     let revision = try document.revision.map(RevisionArgument.read)
     let (id, body) = (document.id, document.body)
-    let store = try call.open()
     do {
-      let saved = try await store.write { transaction in
+      let saved = try await call.writing { transaction in
         guard let revision else {
           return try transaction.createDocument(from: DocumentDraft(id: id, body: body))
         }
@@ -50,7 +50,9 @@ extension Tool {
   }
 
   private static let delete = Tool(
-    "delete", "Delete documents by their ids, or those that a selector matches, in one transaction.",
+    "delete",
+    "Delete documents by their ids, or those that a selector matches, in one transaction. Of a document with conflicts, this deletes "
+      + "the winning revision, and another one takes its place.",
     required: [.store], [.ids, .matching, .dryRun], isForWriting: true, isDestructive: true
   ) { call in
     guard (call[.ids] == nil) != (call[.matching] == nil) else {
@@ -71,7 +73,7 @@ extension Tool {
     "create_index",
     "Create an index unless it exists, and build it. Reading and writing go on during the build.",
     required: [.store, .indexFields],
-    [.indexName, .indexType, .tokenize, .filter, .unique, .collation, .sum, .expireAfter], isForWriting: true
+    [.indexName, .indexType, .tokenize, .filter, .unique, .collation, .sum], isForWriting: true
   ) { call in
     var json = call.arguments
     json["store"] = nil
@@ -112,11 +114,27 @@ extension ToolCall {
   fileprivate func changing(
     _ verb: String, _ change: @escaping @Sendable (WriteTransaction) throws -> Int
   ) async throws -> JSONObject {
+    guard self[.dryRun] == true else { return [verb: .int(Int64(try await writing(change)))] }
     let store = try open()
-    guard self[.dryRun] == true else { return [verb: .int(Int64(try await store.write(change)))] }
     return [
       "would_be_\(verb)": .int(
         Int64(try await store.runLong { _ in try BulkChange.count(of: change, in: store) }))
     ]
+  }
+
+  /// Changes the store in one transaction. A user for whom rules are enforced can't change them.
+  fileprivate func writing<R: Sendable>(
+    _ change: @escaping @Sendable (WriteTransaction) throws -> R
+  ) async throws -> R {
+    let hasUser = stores.hasUser
+    return try await open().write { transaction in
+      let result = try change(transaction)
+      guard !hasUser || transaction.lastDesignSequence == nil else {
+        throw ToolError(
+          .notAuthorized,
+          "design documents have the rules, which a user can't change; leave out cdtquery mcp --as")
+      }
+      return result
+    }
   }
 }

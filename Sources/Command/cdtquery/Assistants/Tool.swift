@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTQuery
 
 /// An operation that an assistant can call, with its arguments.
@@ -54,19 +55,28 @@ struct ServedStores: Sendable {
   let directories: [String]
   let limits: AnswerLimits
   let isWritable: Bool
+  /// Whether the rules of the stores are enforced for a user.
+  let hasUser: Bool
 
-  /// The stores of all directories.
-  func all() throws -> [StoreArgument] {
-    try directories.flatMap { directory in
-      try Stores.manager(of: directory, worksInBackground: isWritable).databaseNames().map {
-        StoreArgument(directory: directory, name: $0.directoryName)
-      }
+  /// The stores of a directory. Those that a symbolic link has put there are left out: they are in another directory.
+  func stores(in directory: String) throws -> [StoreArgument] {
+    guard let real = try Files.realPath(directory) else {
+      throw ToolError(.missing, "there is no directory \(directory) any more")
+    }
+    let start = real == "/" ? "" : real
+    return try Stores.manager(of: directory, worksInBackground: isWritable).databaseNames().map {
+      StoreArgument(directory: directory, name: $0.directoryName)
+    }.filter { store in
+      try Files.realPath("\(directory)/\(store.name)")?.hasSameBytes(as: "\(start)/\(store.name)") ?? false
     }
   }
 
   /// The store that has a name, which is in one of the directories.
   func store(named name: String) throws -> StoreArgument {
-    guard let store = try all().first(where: { $0.path.hasSameBytes(as: name) }) else {
+    let wanted = StoreArgument(argument: name)
+    guard let directory = directories.first(where: { $0.hasSameBytes(as: wanted?.directory ?? "") }),
+      let store = try stores(in: directory).first(where: { $0.path.hasSameBytes(as: name) })
+    else {
       throw ToolError(.missing, "there is no store \"\(name.boundedMessage)\"; list_stores lists the stores")
     }
     return store
@@ -162,7 +172,7 @@ extension SharedArgument {
     {
       return parsed
     }
-    throw ToolError(.usage, "\(name) must be \(kind.described), not \(value.typeWithArticle)")
+    throw ToolError(.usage, "\(name) must be \(kind.described), not \(value.text.boundedMessage)")
   }
 
   private func isOfKind(_ value: JSONValue) -> Bool {

@@ -76,7 +76,7 @@ struct IndexCommand: ParsableCommand {
       completion: Completions.fields)
     var sum: [String] = []
     @Flag(help: "Make a summary by the fields.") var count = false
-    @Option(help: SharedArgument.expireAfter.option) var expireAfter: Double?
+    @Option(help: "Delete documents so many seconds after the date in the field.") var expireAfter: Double?
     @Flag(help: "The numbers in the field of --expire-after are milliseconds since 1970, not seconds.")
     var milliseconds = false
     @OptionGroup var progress: ProgressOptions

@@ -25,10 +25,14 @@ struct MCPCommand: ParsableCommand {
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
 
+  private static let maximumRows = 1_000_000
+  private static let maximumBytes = 1_000_000_000
+
   func validate() throws {
     try refuse([
-      "--rows must be a whole number, 1 or more": rows < 1,
-      "--bytes must be a whole number, 1 or more": bytes < 1,
+      "--rows must be a whole number from 1 to \(Self.maximumRows)": !(1...Self.maximumRows).contains(rows),
+      "--bytes must be a whole number from 1 to \(Self.maximumBytes)": !(1...Self.maximumBytes).contains(
+        bytes),
       "--query-time must be a number of seconds, more than 0 and at most 86400": !(0.001...86_400).contains(
         queryTime),
     ])
@@ -46,9 +50,15 @@ struct MCPCommand: ParsableCommand {
       String(path.prefix(upTo: path.lastIndex { $0 != "/" }.map(path.index(after:)) ?? path.startIndex))
     }.map { $0.isEmpty ? "/" : $0 }
     let limits = AnswerLimits(rows: rows, bytes: bytes, time: .seconds(queryTime))
-    let stores = ServedStores(directories: directories, limits: limits, isWritable: write)
+    let hasUser = user.context != nil
+    let stores = ServedStores(
+      directories: directories.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }, limits: limits,
+      isWritable: write, hasUser: hasUser)
+    // An index would tell of documents that a user does not see.
+    let writing = Tool.writing.filter { !hasUser || $0.name != "create_index" }
+    CurrentProcess.raiseMaximumDescriptors()
     let failure = Mutex<(any Error)?>(nil)
-    let session = AssistantSession(Tool.reading + (write ? Tool.writing : []), of: stores) { message in
+    let session = AssistantSession(Tool.reading + (write ? writing : []), of: stores) { message in
       failure.withLock { failure in
         guard failure == nil else { return }
         do {

@@ -35,7 +35,7 @@ struct ResolveCommand: ParsableCommand {
   @OptionGroup var user: UserOptions
   @Argument(help: "The document's id.") var id: String?
   @Option(help: "The revision to keep.") var pick: String?
-  @Option(help: "The body of a new revision, or fields.") var merge: String?
+  @Option(help: "The body of a new revision, or the word fields.") var merge: String?
   @Option(help: "An array that --merge fields merges as a set; steps[].tags is one in those of another.")
   var asSet: [String] = []
   @Option(help: "An array whose elements --merge fields merges by a member, as in steps=id.")
@@ -75,29 +75,39 @@ struct ResolveCommand: ParsableCommand {
 
   private func mergeFields(in datastore: Datastore) throws {
     let rules = try FieldMerge.fields(arrays: arrays)
-    var left = 0
+    var (left, failure) = (0, ExitStatus?.none)
     for each in try id.map({ [$0] }) ?? datastore.read({ try $0.conflictedDocumentIDs() }) {
-      let result = try datastore.write { try $0.resolveConflicts(for: each, by: rules) }
-      guard let result else {
+      do {
+        let result = try datastore.write { try $0.resolveConflicts(for: each, by: rules) }
         // Another process may have resolved the conflict.
-        guard id == nil else { throw noConflict(each) }
-        continue
+        guard result != nil || id == nil else { throw noConflict(each) }
+        guard let result else { continue }
+        if result.revision == nil { left += 1 }
+        try Output.standard.json(result.revision?.json ?? result.json)
+      } catch {
+        guard id == nil, let status = ExitStatus(error) else { throw error }
+        try Output.standard.flush()
+        Message.write("cdtquery: \(JSONValue.string(each).text): \(ErrorText.of(error))")
+        failure = failure ?? status
       }
-      if result.revision == nil { left += 1 }
-      try Output.standard.json(result.revision?.json ?? result.json)
     }
-    guard left > 0 else { return }
     try Output.standard.flush()
-    Message.write(
-      "cdtquery: \(left) \(left == 1 ? "document stays" : "documents stay") in conflict; resolve each with --pick, or with --merge and a body"
-    )
-    throw ExitStatus.findings
+    if left > 0 {
+      Message.write(
+        "cdtquery: \(left) \(left == 1 ? "document stays" : "documents stay") in conflict; resolve each with --pick, or with --merge and a body"
+      )
+    }
+    if let status = failure ?? (left > 0 ? .findings : nil) { throw status }
   }
 
   private var arrays: [String: FieldMerge.ArrayRule] {
     get throws {
       var rules: [String: FieldMerge.ArrayRule] = [:]
       for path in asSet { rules[path] = .set }
+      for path in byKey + asSet where path.isEmpty || path.hasSuffix("[]") {
+        throw ToolError(
+          .usage, "\"\(path)\" is not the path of an array; write tags, or steps[].tags for those in another")
+      }
       for word in byKey {
         let parts = word.splitBytes(at: "=")
         guard parts.count == 2, !parts.contains("") else {

@@ -67,7 +67,7 @@ extension SharedArgument {
   static let sort = Self(
     "sort", .fields, "Fields to sort by", as: ("name,age:desc", #"["name", {"age": "desc"}]"#))
   static let fields = Self(
-    "fields", .strings, "Fields to print", as: ("name,pet.species", #"["name", "pet.species"]"#))
+    "fields", .strings, "Fields to return", as: ("name,pet.species", #"["name", "pet.species"]"#))
   static let limit = Self("limit", .integer, "The maximum number of results; 0 means no limit")
   static let skip = Self("skip", .integer, "The number of matches to skip")
   static let useIndex = Self("use_index", .string, "The index to use")
@@ -89,7 +89,7 @@ extension SharedArgument {
   static let matching = Self(
     "matching", .object, "The selector of the documents to delete; {} selects every document")
   static let updated = Self("selector", .object, "The selector; {} selects every document")
-  static let dryRun = Self("dry_run", .boolean, "Print only how many documents would change")
+  static let dryRun = Self("dry_run", .boolean, "Only count the documents that would change")
 }
 
 // MARK: Indexes
@@ -104,6 +104,4 @@ extension SharedArgument {
   static let filter = Self(
     "where", .object, "The selector of the documents that the index holds", note: "(default: all)")
   static let unique = Self("unique", .boolean, "Refuse writes that would give two documents the same values")
-  static let expireAfter = Self(
-    "expireAfter", .number, "Delete documents so many seconds after the date in the field")
 }

@@ -23,8 +23,8 @@ public struct FieldMerge: Sendable, Hashable {
     /// As a set: what was added by any revision is added, what was removed by any is removed. Equal elements become one if the sets
     /// are merged.
     case set
-    /// Element by element: those with the same value of a member are merged as documents are. Arrays with other elements, or with
-    /// two of the same value, are compared as a whole.
+    /// Element by element: those with the same value of a member are merged as documents are. Arrays with other elements, with two of
+    /// the same value, or whose order several revisions have changed differently, are compared as a whole.
     case keyed(by: String)
   }
 

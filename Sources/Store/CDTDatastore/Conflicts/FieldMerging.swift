@@ -3,9 +3,9 @@ import CDTJSON
 /// The newest revision from which all leaves descend.
 enum CommonAncestor {
   case revision(DocumentRevision)
-  /// The leaves were created apart, from nothing.
+  /// The leaves were created apart, from nothing or after a deletion.
   case empty
-  /// Its content is not stored, or it is not known.
+  /// Its content is not stored, or it is not known or not seen by the user.
   case unknown
 
   var isKnown: Bool {
@@ -20,13 +20,14 @@ enum CommonAncestor {
 /// The merge of some versions of a document, with the fields that several have changed to different values.
 struct FieldMerging {
   private let versions: [DocumentRevision]
-  private let arrays: [String: FieldMerge.ArrayRule]
+  private let arrays: [KeyBytes: FieldMerge.ArrayRule]
   private(set) var conflicts: [FieldConflict] = []
   private var isAncestorKnown = true
 
   /// - Parameter versions: The first is the one that is kept where there is a conflict and it has changed the field.
   init(_ versions: [DocumentRevision], rules: FieldMerge) {
-    (self.versions, arrays) = (versions, rules.arrays)
+    self.versions = versions
+    arrays = Dictionary(rules.arrays.map { (KeyBytes($0.key), $0.value) }) { first, _ in first }
   }
 
   /// The body and the attachments of the versions in one revision.
@@ -64,17 +65,16 @@ struct FieldMerging {
   }
 
   private mutating func merge(_ values: [JSONValue?], since base: JSONValue?, at place: Place) -> JSONValue? {
+    // Objects are not compared as a whole, which would take as long at each depth.
+    if let objects = objects(values) { return .object(merge(values, objects, since: base, at: place)) }
     let changed = values.filter { $0 != base || !isAncestorKnown }
-    if Set(changed).count > 1 {
-      if let members = objects(changed) {
-        return .object(merge(values, members, since: base?.objectValue ?? [:], at: place))
-      }
-      let elements = changed.compactMap { $0?.arrayValue }
-      if let rule = arrays[place.rule], rule != .whole, elements.count == changed.count {
-        let values = values.map { $0?.arrayValue ?? [] }
-        if let merged = merge(values, since: base?.arrayValue ?? [], by: rule, at: place) {
-          return .array(merged)
-        }
+    if changed.count > 1 {
+      if let objects = objects(changed) { return .object(merge(values, objects, since: base, at: place)) }
+      if let rule = arrays[KeyBytes(place.rule)], changed.allSatisfy({ $0?.arrayValue != nil }),
+        let merged = merge(
+          values.map { $0?.arrayValue ?? [] }, since: base?.arrayValue ?? [], by: rule, at: place)
+      {
+        return .array(merged)
       }
     }
     return choose(values, since: base, at: place) { $0 }
@@ -85,14 +85,15 @@ struct FieldMerging {
     return objects.count == values.count ? objects : nil
   }
 
+  /// - Parameter objects: Those of the values that have the members.
   private mutating func merge(
-    _ values: [JSONValue?], _ changed: [JSONObject], since base: JSONObject, at place: Place
+    _ values: [JSONValue?], _ objects: [JSONObject], since base: JSONValue?, at place: Place
   ) -> JSONObject {
     var (seen, merged) = (Set<KeyBytes>(), JSONObject())
-    for object in changed {
+    for object in objects {
       for (name, _) in object where seen.insert(KeyBytes(name)).inserted {
         merged[name] = merge(
-          values.map { $0?.objectValue?[name] }, since: base[name], at: place.member(name))
+          values.map { $0?.objectValue?[name] }, since: base?.objectValue?[name], at: place.member(name))
       }
     }
     return merged
@@ -132,14 +133,38 @@ struct FieldMerging {
       }
     case .keyed(let name):
       let all = values.compactMap { Self.elements($0, by: name) }
-      guard all.count == values.count, let base = Self.elements(base, by: name) else { return nil }
-      var (seen, merged) = (Set<JSONValue>(), [JSONValue]())
-      for key in values.joined().compactMap({ $0.objectValue?[name] }) where seen.insert(key).inserted {
-        let element = merge(all.map { $0[key] }, since: base[key], at: place.element(key))
-        if let element { merged.append(element) }
+      let orders = values.map { $0.compactMap { $0.objectValue?[name] } }
+      guard all.count == values.count, let elements = Self.elements(base, by: name),
+        let order = Self.order(of: orders, since: base.compactMap { $0.objectValue?[name] })
+      else { return nil }
+      return order.compactMap { key in
+        merge(all.map { $0[key] }, since: elements[key], at: place.element(key))
       }
-      return merged
     }
+  }
+
+  /// The keys of all versions in one order: that of the ancestor or of the version that has changed it, with each key that was added
+  /// behind the one that it follows.
+  ///
+  /// - Returns: `nil` if several have changed the order differently.
+  private static func order(of orders: [[JSONValue]], since base: [JSONValue]) -> [JSONValue]? {
+    let sets = orders.map(Set.init)
+    let kept = Set(base.filter { key in sets.allSatisfy { $0.contains(key) } })
+    func inAll(_ keys: [JSONValue]) -> [JSONValue] { keys.filter(kept.contains) }
+    let changed = Set(orders.map(inAll)).subtracting([inAll(base)])
+    guard changed.count <= 1 else { return nil }
+    var (first, behind, seen) = ([JSONValue](), [JSONValue: [JSONValue]](), kept)
+    for keys in orders {
+      var last: JSONValue?
+      for key in keys {
+        if kept.contains(key) {
+          last = key
+        } else if seen.insert(key).inserted {
+          if let last { behind[last, default: []].append(key) } else { first.append(key) }
+        }
+      }
+    }
+    return first + (changed.first ?? inAll(base)).flatMap { [$0] + (behind[$0] ?? []) }
   }
 
   /// The elements by their keys; `nil` if they don't have one each.

@@ -81,7 +81,13 @@ extension WriteTransaction {
       // A history that does not reach the first generation was cut.
       return histories.allSatisfy { $0.last?.id.generation == 1 } ? .empty : .unknown
     }
-    guard common.hasBody, !common.isDeleted else { return .unknown }
-    return .revision(try document(withID: id, revisionID: common.id))
+    if common.isDeleted { return .empty }
+    guard common.hasBody else { return .unknown }
+    do {
+      return .revision(try document(withID: id, revisionID: common.id))
+    } catch let error as DatastoreError where error.code == .notFound {
+      // The user does not see it.
+      return .unknown
+    }
   }
 }

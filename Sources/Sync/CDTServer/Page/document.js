@@ -227,8 +227,8 @@ async function mergeLeaves(main, store, best, living) {
   fill(main, el('h1', {}, text(id, 200)),
     el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'),
     el('p', {}, base ? contestedKeys(versions.map(version => version.value), base).size
-      ? 'What only one of them has changed since they parted is chosen already. Rows with a mark were changed to different values.'
-      : 'Nothing was changed to different values since they parted: each change is chosen already.'
+      ? 'What only one of them has changed since their common ancestor is chosen already. Rows with a mark were changed to different values.'
+      : 'Nothing was changed to different values since their common ancestor: each change is chosen already.'
       : 'The revision that they come from is not stored any more, so the winner is chosen.'), choices)
 }
 

@@ -78,27 +78,47 @@ export function merge(versions, base, save) {
   return form
 }
 
-/** The versions that are chosen at first, one for each difference: what was changed, and the winner's if several have changed it. */
+/** The versions that are chosen at first, one for each difference: the first that has changed it. */
 export function chosenFirst(values, base) {
-  const [fields, origin] = [values.map(value => leavesOf(value)), base && leavesOf(base)]
-  return differences(values).map(key => origin ? changedIn(fields, origin, key) : 0)
+  if (!base) return differences(values).map(() => 0)
+  const [fields, origin, contested] = [values.map(value => leavesOf(value)), leavesOf(base), contestedPlaces(values, base)]
+  return differences(values).map(key => {
+    const place = contested.find(({path}) => covers(path, JSON.parse(key)))
+    return place ? place.first : Math.max(0, fields.findIndex(map => !isSame(map.get(key)?.value, origin.get(key)?.value)))
+  })
 }
 
 /** The differences that several versions have changed since the version that they come from, to different values. */
 export function contestedKeys(values, base) {
-  const [fields, origin] = [values.map(value => leavesOf(value)), leavesOf(base ?? new Map())]
-  return new Set(differences(values).filter(key => {
-    const [first, ...others] = fields.map(map => map.get(key)).filter(field => !isSame(field, origin.get(key)))
-    return base && others.some(field => !isSame(field, first))
-  }))
+  const contested = base ? contestedPlaces(values, base) : []
+  return new Set(differences(values).filter(key => contested.some(({path}) => covers(path, JSON.parse(key)))))
 }
 
-function isSame(field, other) { return field && other ? areEqual(field.value, other.value) : field === other }
-
-/** The first version that has changed a field. */
-function changedIn(fields, origin, key) {
-  return Math.max(0, fields.findIndex(map => !isSame(map.get(key), origin.get(key))))
+/** The places of fields, objects and attachments that several versions have changed to different values, with the first that did. */
+function contestedPlaces(values, base) {
+  const found = []
+  function add(path, values, base) {
+    const changed = [...values.keys()].filter(number => !isSame(values[number], base))
+    if (!changed.some(number => !isSame(values[number], values[changed[0]]))) return
+    const objects = changed.map(number => values[number]).filter(value => value instanceof Map)
+    if (objects.length < changed.length || isAttachment(path)) return found.push({path, first: changed[0]})
+    for (const name of new Set(objects.flatMap(object => [...object.keys()]))) {
+      if (path.length || !name.startsWith('_')) add([...path, name], values.map(value => value?.get?.(name)), base?.get?.(name))
+    }
+  }
+  add([], values, base)
+  const origin = leavesOf(base)
+  const fields = values.map(value => leavesOf(value))
+  for (const key of differences(values)) {
+    const path = JSON.parse(key)
+    if (isAttachment(path)) add(path, fields.map(map => map.get(key)?.value), origin.get(key)?.value)
+  }
+  return found
 }
+
+function covers(path, other) { return path.every((name, depth) => name === other[depth]) }
+
+function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
 
 /** The numbers of the versions that were chosen for the attachments that differ, by their names. */
 export function chosenAttachments(values, chosen) {
