@@ -94,6 +94,8 @@ struct QueryOptions: ParsableArguments {
   @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
     String?
 
+  @Option(help: "Documents to print beside the results, by a name and the path of their ids: owner=ownerId.")
+  var include: [String] = []
   @Option(help: "The comparison of strings: nocase or unicode. (default: by their bytes)") var collation:
     Collation?
   @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
@@ -103,7 +105,8 @@ struct QueryOptions: ParsableArguments {
   init() {}
 
   var isEmpty: Bool {
-    page.isEmpty && fields == nil && collation == nil && snippets == nil && highlight == nil
+    page.isEmpty && fields == nil && include.isEmpty && collation == nil && snippets == nil
+      && highlight == nil
   }
 
   /// The query with the options applied.
@@ -125,6 +128,14 @@ struct QueryOptions: ParsableArguments {
           .usage, "--fields \(fields): this is JSON; write the names of fields, as in name,pet.species")
       }
       query.fields = PageOptions.words(fields)
+    }
+    if !include.isEmpty { query.include = [:] }
+    for word in include {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, query.include.updateValue(parts[1], forKey: parts[0]) == nil else {
+        throw ToolError(
+          .usage, "--include \(word): write a name and a path, as in owner=ownerId, and each name once")
+      }
     }
     return query
   }
