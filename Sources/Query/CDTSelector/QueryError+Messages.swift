@@ -27,6 +27,8 @@ extension QueryError {
     case notAnArray(JSONValue, String, wanted: String), notAPath(JSONValue), invalidUseIndex(JSONValue)
     case unknownCollation(JSONValue), invalidSnippets(JSONValue), snippetOption(String, least: Int)
     case snippetsWithoutText
+    case invalidInclude(JSONValue), tooManyIncludes(Int, most: Int), nameOfInclude(String)
+    case pathOfInclude(String), includeNotReturned(String)
     case notABookmark, bookmarkOfAnotherSort, bookmarkWithoutStore, backwardByScore, backwardLive
     // Sorts
     case tooManySortFields(Int, most: Int), notADirectedField(JSONValue), directedFieldKeys(Int)
@@ -53,12 +55,13 @@ extension QueryError {
       case .emptyElementSelector, .wrongArgument, .unknownType, .notANumber, .optionsWithoutRegex,
         .unknownRegexOption, .moduloCount, .moduloByZero, .misplacedOperand:
         .invalidArgument
-      case .invalidPath, .notDecodable, .computedProperty, .notInRule, .documentFieldInRule: .invalidPath
+      case .invalidPath, .notDecodable, .computedProperty, .notInRule, .documentFieldInRule, .pathOfInclude:
+        .invalidPath
       case .viewWithoutValue: .invalidIndex
       case .reservedField, .invalidAmount, .misfit: .invalidChange
       case .regexRefused, .regexTooLong: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
-      case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers: .tooLarge
+      case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers, .tooManyIncludes: .tooLarge
       case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory,
         .scoreOfAllDocuments,
         .textInFile:
@@ -73,7 +76,7 @@ extension QueryError {
         .scoreDirection, .scoreAlone, .scoreWithoutText, .groupIsMissing, .invalidGroup, .unknownGroupKey,
         .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
         .repeatedMember, .notOfRows, .unusableWithGroups, .unknownRuleMember, .otherLanguage, .notADocument,
-        .readingRule,
+        .readingRule, .invalidInclude, .nameOfInclude, .includeNotReturned,
         .revisionInFile:
         .invalidRequest
       }
@@ -88,6 +91,7 @@ extension QueryError {
       case .requestWithoutSelector: "selector"
       case .invalidUseIndex, .scoreOfOtherIndex, .textIndexUnused: "use_index"
       case .invalidSnippets, .snippetsWithoutText: "snippets"
+      case .invalidInclude, .tooManyIncludes, .nameOfInclude, .includeNotReturned: "include"
       case .snippetOption(let key, _): "snippets.\(key)"
       case .notABookmark, .bookmarkOfAnotherSort, .bookmarkWithoutStore: "bookmark"
       case .backwardByScore, .backwardLive: "backward"
@@ -189,7 +193,7 @@ extension QueryError {
       case .notARequest(let found):
         "a request is an object such as {\"selector\": {…}, \"limit\": 10}, not \(found.typeWithArticle)"
       case .unknownRequestKey(let key):
-        "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, bookmark and backward"
+        "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, bookmark, backward and include"
       case .requestWithoutSelector: "a request needs a selector; {} selects every document"
       case .notAWholeNumber(let found, let key):
         "\"\(key)\" must be a whole number, 0 or more, not \(found.text)"
@@ -208,6 +212,15 @@ extension QueryError {
         "\(key) must have at most \(SnippetOptions.maximum) bytes"
       case .snippetOption(let key, let least):
         "\(key) must be a number from \(least) to \(SnippetOptions.maximum)"
+      case .invalidInclude(let found):
+        "\"include\" must be an object of names and paths, such as {\"owner\": \"ownerId\"}, not \(found.text)"
+      case .tooManyIncludes(let count, let most):
+        "a query includes documents under at most \(most) names, not \(count); keep the first ones"
+      case .nameOfInclude(let name):
+        "the name \"\(name)\" of included documents is empty, or given twice; use another one"
+      case .pathOfInclude(let path): "the path \"\(path)\" is not one of a field with ids; name such a field"
+      case .includeNotReturned(let remedy):
+        "these results have no place for the documents that they include; \(remedy)"
       case .snippetsWithoutText: "snippets need a \"$text\" in the selector; add one, or leave them out"
       case .notABookmark:
         "this is not a bookmark of a result set; use one that a result set gave, or no bookmark for the first page"

@@ -122,6 +122,30 @@ public final class RemoteDatastore: Sendable {
     try results.rest().forEach(body)
   }
 
+  /// Calls a closure with each result of a query, and returns the documents that the query includes. They are read after the results,
+  /// so they may be newer.
+  public func forEachIncluding(
+    _ query: Query, _ body: (DocumentRevision) throws -> Void
+  ) async throws -> [String: Linked<DocumentRevision>] {
+    let resolved = try ResolvedQuery(query)
+    guard let links = LinkedIDs(resolved.includes) else {
+      try await forEach(query, body)
+      return [:]
+    }
+    var whole = query
+    (whole.include, whole.fields) = ([:], [])
+    try await forEach(whole) { document in
+      document.bodyText.withUnsafeBytes { links.add(from: JSONBytes($0)) }
+      guard !resolved.projection.isEverything else { return try body(document) }
+      var fields = resolved.projection.apply(to: document.body)
+      fields[TextSnippet.member] = document.body[TextSnippet.member]
+      try body(document.projected(to: fields))
+    }
+    var found: [DocumentRevision] = []
+    try await reader.read(.ids(links.ids), fields: [], needed: { nil }) { found += $0 }
+    return IncludedDocuments(links, found)
+  }
+
   /// The number of documents that match a selector.
   public func count(_ selector: JSONObject) async throws -> Int {
     try await count(Query(selector))

@@ -58,7 +58,41 @@ extension World {
       if expected.isOrdered { try checkPages(query, size: limit, expected) }
       try checkBookmarks(query, size: limit, expected)
     }
+    if request.text.utf8.count % 2 == 0 { try checkIncludes(query) }
     _ = try indexed.read { try $0.explain(query) }.description
+  }
+
+  /// The linked documents are those that are read by hand in the same transaction.
+  private func checkIncludes(_ query: Query) throws {
+    let paths = ["a", "b", "c.a", "a[].b", "d[]", "b.0", "\u{e9}"]
+    for store in [plain, indexed] {
+      try store.read { transaction in
+        var (including, whole) = (query, query)
+        including.include = Dictionary(uniqueKeysWithValues: paths.map { ("under \($0)", $0) })
+        let page = try transaction.page(including)
+        let found = try transaction.find(query).map { Item($0) }.map(\.text)
+        try Expectation.compare(page.documents.map { Item($0).text }, found, way: "with included documents")
+        whole.fields = []
+        let bodies = try transaction.find(whole).map(\.body)
+        for path in paths {
+          let segments = Oracle.segments(path.replacing("[]", with: ""))
+          let values = bodies.flatMap { Oracle.reach(segments, .object($0)) }.flatMap {
+            $0.arrayValue ?? [$0]
+          }
+          var ids: [String] = []
+          for id in values.compactMap(\.stringValue) where !ids.contains(where: { $0.hasSameBytes(as: id) }) {
+            ids.append(id)
+          }
+          let linked = try transaction.documents(withIDs: ids).filter { !$0.isDeleted }
+          let given = page.included["under \(path)"] ?? Linked()
+          try Expectation.compare(
+            given.map(\.value.json.text), linked.map(\.json.text), way: "included by \(path)")
+          guard linked.allSatisfy({ given[$0.id]?.id.hasSameBytes(as: $0.id) == true }) else {
+            throw Disagreement(way: "included by \(path)", expected: linked.map(\.id), given: [])
+          }
+        }
+      }
+    }
   }
 
   private func expectRefusal(_ query: Query, code: QueryError.Code) throws {

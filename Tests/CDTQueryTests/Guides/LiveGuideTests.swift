@@ -48,6 +48,34 @@ import Testing
     }
   }
 
+  @Test func `linked documents follow`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "ann", "done": false]))
+      var shown: [[String]] = []
+      func show(_ names: [String]) {
+        shown.append(names)
+        let isSecond = shown.count == 2
+        Task {
+          if isSecond {
+            try await store.deleteDocument(withID: "a")
+          } else {
+            _ = try? await store.createDocument(from: DocumentDraft(id: "ann", body: ["name": "Ann"]))
+          }
+        }
+      }
+      let owned = try Query(["done": false], sort: ["due"], include: ["owner": "owner"])
+      for try await update in store.live(owned) {
+        let owners = update.included["owner"]
+        show(
+          update.results.map {
+            owners?[$0.body["owner"]?.stringValue ?? ""]?.body["name"]?.stringValue ?? "nobody"
+          })
+        if update.results.isEmpty { break }
+      }
+      #expect(shown == [["nobody"], ["Ann"], []])
+    }
+  }
+
   @Test func `differences change a list`() async throws {
     func apply(_ update: LiveUpdate<Errand>, to list: inout [Errand]) {
       let difference = update.difference

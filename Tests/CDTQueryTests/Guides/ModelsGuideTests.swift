@@ -181,6 +181,14 @@ import Testing
         Cookbook.self, where: { $0.id.in(dishes.compactMap(\.cookbook)) }, sort: \.name.ascending)
       #expect(dishes.map(\.title) == ["Soup"] && books.map(\.name) == ["Basics"])
 
+      let linking = try ModelQuery(Dish.self, where: { $0.cookbook != nil }, sort: \.title.ascending)
+        .including(\.cookbook, as: Cookbook.self)
+      let (found, cookbooks) = try await store.read { try $0.find(linking) }
+      for dish in found {
+        print(dish.title, cookbooks[dish.cookbook ?? ""]?.name ?? "no cookbook")
+      }
+      #expect(found.map(\.title) == ["Soup"] && cookbooks[basics.id]?.name == "Basics")
+
       try await store.write { transaction in
         for dish in try transaction.find(ModelQuery(Dish.self, where: { $0.cookbook == basics.id })) {
           try transaction.delete(dish)

@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 23)
+    #expect(blocks.count == 24)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -66,6 +66,22 @@ import Testing
       let people = try Query(["name": ["$beginsWith": "an"]], sort: ["name"], collation: .unicode)
       let found = try store.read { try $0.find(people) }
       #expect(found.map(\.id) == ["Ånja", "Anna"])
+    }
+  }
+
+  @Test func `the code of linked documents runs`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(from: DocumentDraft(id: "ann", body: ["name": "Ann"]))
+      let body: JSONObject = ["type": "order", "ownerId": "ann", "items": [["product": "ann"]]]
+      try store.createDocument(from: DocumentDraft(id: "o", body: body))
+      var orders = try Query(["type": "order"], limit: 50, sort: [.descending("placed")])
+      orders.include = ["owner": "ownerId", "products": "items[].product"]
+      let page = try store.page(orders)
+      for order in page.documents {
+        let owner = page.included["owner"]?[order.body["ownerId"]?.stringValue ?? ""]
+        print(order.id, owner?.body["name"]?.stringValue ?? "nobody")
+      }
+      #expect(page.included.mapValues(\.count) == ["owner": 1, "products": 1])
     }
   }
 

@@ -20,7 +20,8 @@ import Testing
       var observed: [Observed] = []
       for _ in 0..<25 {
         // Some searches are not valid.
-        guard let query = try? Query(request: random.request()) else { continue }
+        guard var query = try? Query(request: random.request()) else { continue }
+        if random.chance(40) { query.include = ["a": "a", "b": "b[].a"] }
         if let query = try await Observed(query, in: world.indexed) { observed.append(query) }
       }
       let queries = try world.indexed.liveQueries()
@@ -187,6 +188,7 @@ struct Observed {
   private let query: Query
   private var iterator: LiveQuery<DocumentRevision>.Iterator
   private(set) var results: [DocumentRevision] = []
+  private var included: IncludedDocuments = [:]
 
   /// - Returns: `nil` if `find` refuses the query.
   init?(_ query: Query, in store: Datastore) async throws {
@@ -194,10 +196,11 @@ struct Observed {
     iterator = store.live(query).makeAsyncIterator()
     if query.sort.isEmpty { query.sort = ["_id"] }
     self.query = query
-    let isRefused = (try? await store.readForQuery { [query] in try $0.find(query) }) == nil
+    let isRefused = (try? await store.page(query)) == nil
     do {
       guard let first = try await iterator.take() else { return nil }
       results = try #require(applying(first))
+      included = first.included
     } catch is QueryError where isRefused {
       return nil
     }
@@ -215,22 +218,29 @@ struct Observed {
           return
             "\(query): the differences give \(results.map(\.id)), the element has \(update.results.map(\.id))"
         }
-        if update.difference.isEmpty { return "\(query): an element without a difference" }
+        if update.difference.isEmpty, update.included.isSame(as: included) {
+          return "\(query): an element without a difference"
+        }
+        included = update.included
       }
     } catch is QueryError {
       // For example, the text index was deleted.
-      let isRefused = (try? await store.readForQuery { [query] in try $0.find(query) }) == nil
+      let isRefused = (try? await store.page(query)) == nil
       return isRefused ? nil : "\(query): refused"
     }
     guard !iterator.isOver else { return nil }
-    let found: [DocumentRevision]
+    let found: DocumentPage
     do {
-      found = try await store.readForQuery { [query] in try $0.find(query) }
+      found = try await store.page(query)
     } catch is QueryError {
       return "\(query): not refused"
     }
-    if Self.isSame(results, found) { return nil }
-    return "\(query): \(results.map(\.json.text)), where find gives \(found.map(\.json.text))"
+    if !Self.isSame(results, found.documents) {
+      return "\(query): \(results.map(\.json.text)), where find gives \(found.documents.map(\.json.text))"
+    }
+    return included.json().text.hasSameBytes(as: found.included.json().text)
+      ? nil
+      : "\(query): \(included.json().text) are included, where find includes \(found.included.json().text)"
   }
 
   private static func isSame(_ left: [DocumentRevision], _ right: [DocumentRevision]) -> Bool {

@@ -60,6 +60,43 @@ import Testing
     }
   }
 
+  @Test func `a change of an included document is a change of the results`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(from: DocumentDraft(id: "o1", body: ["owner": "ann", "n": 1]))
+      var live = store.live(try Query(["n": 1], include: ["owner": "owner"])).makeAsyncIterator()
+      let first = try #require(try await live.next())
+      #expect(first.results.map(\.id) == ["o1"] && first.included["owner"]?.count == 0)
+      try Self.put("ann", 5, in: store)
+      let appeared = try #require(try await live.next())
+      #expect(appeared.difference.isEmpty && appeared.included["owner"]?["ann"]?.body["n"] == 5)
+      try Self.put("ann", 6, in: store)
+      #expect(try await live.next()?.included["owner"]?["ann"]?.body["n"] == 6)
+      try await store.deleteDocument(withID: "ann")
+      #expect(try await live.next()?.included["owner"]?.count == 0)
+      // The row links another document.
+      try Self.put("bob", 7, in: store)
+      try await store.updateDocument(withID: "o1") { $0.body["owner"] = "bob" }
+      let moved = try #require(try await live.next())
+      #expect(moved.difference.updates == [0] && moved.included["owner"]?.map(\.id) == ["bob"])
+    }
+  }
+
+  @Test func `other commits don't run a query that includes documents`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(from: DocumentDraft(id: "o1", body: ["owner": "ann", "n": 1]))
+      let queries = try store.liveQueries()
+      var live = store.live(try Query(["n": 1], include: ["owner": "owner"])).makeAsyncIterator()
+      _ = try await live.next()
+      let runs = queries.counts.runs
+      for number in 2..<20 { try Self.put("d\(number)", number, in: store) }
+      try queries.update(store)
+      #expect(try await live.take() == nil && queries.counts.runs == runs)
+      try Self.put("ann", 5, in: store)
+      try queries.update(store)
+      #expect(try await live.take()?.included["owner"]?.count == 1 && queries.counts.runs == runs + 1)
+    }
+  }
+
   @Test func `an empty result is an element`() async throws {
     try await withTemporaryDatastore { store in
       var live = try store.live(["n": 1]).makeAsyncIterator()

@@ -76,6 +76,26 @@ import Testing
     }
   }
 
+  @Test func `documents that the user does not see are not included`() async throws {
+    try await Self.withStore { store in
+      try await store.write { transaction in
+        transaction.ignoreRules()
+        try transaction.updateDocument(withID: "d0") { $0.body["to"] = ["d1", "d2", "d3"] }
+      }
+      let query = try Query(["_id": "d0"], include: ["to": "to[]"])
+      #expect(try await store.page(query).included["to"]?.map(\.id) == ["d2"])
+      var live = store.live(query).makeAsyncIterator()
+      #expect(try await live.next()?.included["to"]?.map(\.id) == ["d2"])
+      try await store.write { transaction in
+        transaction.ignoreRules()
+        try transaction.updateDocument(withID: "d1") { $0.body["owner"] = "anna" }
+        try transaction.updateDocument(withID: "d2") { $0.body["owner"] = "bob" }
+      }
+      #expect(try await live.next()?.included["to"]?.map(\.id) == ["d1"])
+      #expect(try await store.page(query).included["to"]?.map(\.id) == ["d1"])
+    }
+  }
+
   @Test func `live changes are those of documents that the user sees`() async throws {
     try await Self.withStore { store in
       var changes = store.liveChanges().makeAsyncIterator()

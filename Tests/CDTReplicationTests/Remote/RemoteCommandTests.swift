@@ -140,6 +140,18 @@ import Testing
     }
   }
 
+  @Test func `linked documents of a database are printed as those of a store`() async throws {
+    try await withServedStore { served in
+      try await served.remote.createDocument(from: DocumentDraft(id: "a", body: ["n": 1, "to": "x"]))
+      try await served.remote.createDocument(from: DocumentDraft(id: "x", body: ["v": 1]))
+      let arguments = [#"{"n": 1}"#, "--include", "to=to", "--fields", "n"]
+      let page = try await served.remote.page(Query(["n": 1], fields: ["n"], include: ["to": "to"]))
+      let lines = page.documents.map(\.json.text) + [#"{"included":\#(page.included.json().text)}"#]
+      let end = try await BuiltProgram("cdtquery", ["find", served.url] + arguments).ended()
+      #expect(end.output == lines.map { $0 + "\n" }.joined() && lines.count == 2)
+    }
+  }
+
   @Test func `a batch of queries has a line for each request`() async throws {
     try await withServedStore { served in
       try await withTemporaryDirectory(inMemory: true) { directory in

@@ -30,6 +30,32 @@ import Testing
     }
   }
 
+  @Test func `linked documents are read by their ids after the results`() async throws {
+    try await withServedStore { served in
+      let remote = RemoteDatastore(try served.database())
+      for (id, body) in [
+        ("a", ["n": 2, "to": ["x", "none", "_all_docs"]]), ("b", ["n": 1, "to": "gone"]),
+        ("c", ["n": 1, "other": "x"]), ("gone", [:]), ("x", ["v": 1]),
+      ] as [(String, JSONObject)] {
+        try await served.remote.createDocument(from: DocumentDraft(id: id, body: body))
+      }
+      try await served.remote.deleteDocument(withID: "gone")
+      for (sort, limit) in [([], nil), (["n"], nil), (["n"], 2), ([.descending("_id")], 1)]
+        as [([SortField], Int?)]
+      {
+        let query = try Query(
+          ["n": ["$gt": 0]], limit: limit, fields: ["n"], sort: sort, include: ["to": "to", "o": "other"])
+        let expected = try await served.remote.page(query)
+        var given: [String] = []
+        let included = try await remote.forEachIncluding(query) { given.append($0.json.text) }
+        #expect(given == expected.documents.map(\.json.text))
+        #expect(included.json() == expected.included.json(), "\(query)")
+        let error = await #expect(throws: QueryError.self) { try await remote.find(query) }
+        #expect(error?.path == "include")
+      }
+    }
+  }
+
   @Test func `changes continue where the last ones ended`() async throws {
     try await withServedStore { served in
       let remote = RemoteDatastore(try served.database())

@@ -60,6 +60,30 @@ import Testing
     }
   }
 
+  @Test func `each event of a feed has the included documents`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db/a", ["n": 1, "to": "x"])
+      struct Enough: Error {}
+      var events: [JSONValue] = []
+      do {
+        _ = try await server.stream(
+          "/db/_find?feed=continuous&heartbeat=true",
+          json: ["selector": ["n": 1], "fields": ["n"], "include": ["to": "to"]]
+        ) { text in
+          guard text.hasSuffix("\n"), case let found = Self.events(text), found.count > events.count else {
+            return
+          }
+          events = found
+          if events.count == 2 { throw Enough() }
+          _ = try await server.put("/db/x", ["v": 1])
+        }
+        Issue.record("the feed has ended")
+      } catch is Enough {}
+      #expect(events.first?["included"] == ["to": [:]])
+      #expect(events.last?["insertions"] == [] && events.last?["included"]?["to"]?["x"]?["v"] == 1)
+    }
+  }
+
   @Test func `a feed ends when nothing changes for its time`() async throws {
     try await withServer { server in
       let text = try await server.stream(

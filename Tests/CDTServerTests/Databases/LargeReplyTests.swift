@@ -65,4 +65,18 @@ import Testing
       #expect(reply["bookmark"]?.stringValue != nil)
     }
   }
+
+  @Test func `every linked document is included`() async throws {
+    try await Self.withDocuments { server in
+      _ = try await server.put("/db/~hub", ["to": .array(Self.ids.map { .string($0) })])
+      let reply = try await server.post(
+        "/db/_find", ["selector": ["_id": "~hub"], "include": ["a": "to", "b": "to[]"]]
+      ).json
+      for name in ["a", "b"] {
+        let included = reply["included"]?[name]?.objectValue ?? [:]
+        #expect(included.map(\.key) == Self.ids && included.allSatisfy { $0.value["text"] == Self.text })
+      }
+      #expect(reply["bookmark"]?.stringValue != nil)
+    }
+  }
 }

@@ -44,6 +44,46 @@ import Testing
     }
   }
 
+  @Test func `linked documents come beside the results`() async throws {
+    try await withServer { server in
+      _ = try await server.put(
+        "/db/a", ["n": 1, "to": "x", "all": [["to": "y"], ["to": ["x", "none", 5]]]])
+      _ = try await server.put("/db/b", ["n": 2, "to": "gone"])
+      let file: JSONValue = ["content_type": "text/plain", "data": "YQ=="]
+      _ = try await server.put("/db/x", ["_attachments": ["f": file]])
+      _ = try await server.put("/db/y", ["v": 1])
+      let revision = try await server.put("/db/gone", [:]).json["rev"]?.stringValue ?? ""
+      _ = try await server.delete("/db/gone?rev=\(revision)")
+      var query: JSONObject = [
+        "selector": ["n": ["$gt": 0]], "fields": ["n"], "include": ["one": "to", "two": "all[].to"],
+      ]
+      let reply = try await server.post("/db/_find", .object(query)).json
+      #expect(reply["docs"] == [["n": 1], ["n": 2]] && reply["bookmark"]?.stringValue != nil)
+      let x = try await server.get("/db/x").json
+      let y = try await server.get("/db/y").json
+      #expect(x["_attachments"]?["f"]?["stub"] == true)
+      #expect(reply["included"] == ["one": ["x": x], "two": ["y": y, "x": x]])
+      query["skip"] = 1
+      #expect(
+        try await server.post("/db/_find", .object(query)).json["included"] == ["one": [:], "two": [:]])
+      query["include"] = [:]
+      #expect(try await server.post("/db/_find", .object(query)).json["included"] == nil)
+      let plan = try await server.post("/db/_explain", ["selector": [:], "include": ["o": "to"]]).json
+      #expect(plan["plan"]?["include"] == "o by to")
+      for (include, status, error) in [
+        (5, 400, "invalid_include"), (["a": 5], 400, "invalid_include"), (["": "b"], 400, "invalid_include"),
+        (["a": "_id"], 400, "invalid_selector_json"), (["a": "b..c"], 400, "invalid_selector_json"),
+      ] as [(JSONValue, Int, JSONValue)] {
+        let refused = try await server.post("/db/_find", ["selector": [:], "include": include])
+        #expect(refused.status == status && refused.json["error"] == error, "\(include)")
+      }
+      let groups: JSONValue = ["selector": [:], "group": ["by": ["n"]], "include": ["a": "b"]]
+      #expect(try await server.post("/db/_find", groups).json["error"] == "invalid_key")
+      let files: JSONValue = ["selector": ["_attachments": ["$exists": true]], "include": ["a": "b"]]
+      #expect(try await server.post("/db/_find", files).status == 501)
+    }
+  }
+
   @Test func `pages are read backwards, and have the bookmark of their first document`() async throws {
     try await withServer { server in
       let documents = (0..<9).map { number -> JSONValue in

@@ -45,6 +45,7 @@ import Testing
     body["type"] = (["order", "note"] as [JSONValue]).randomElement(using: &random)
     body["team"] = .array((0..<2).compactMap { _ in names.randomElement(using: &random) })
     body["n"] = .int(Int64.random(in: 0...6, using: &random))
+    body["next"] = .array((0..<3).compactMap { _ in ids.randomElement(using: &random).map { .string($0) } })
     body["text"] = (["red apples", "green apples and pears", "pears"] as [JSONValue]).randomElement(
       using: &random)
     if Int.random(in: 0..<4, using: &random) == 0 {
@@ -135,6 +136,8 @@ import Testing
     ["selector": ["type": "note"], "group": ["by": ["owner"], "max": ["n"]]],
     ["selector": ["$text": ["$search": "apples"]], "snippets": true],
     ["selector": ["_attachments": ["$exists": true]]],
+    ["selector": [:], "sort": ["_id"], "limit": 100, "include": ["next": "next[]", "owner": "owner"]],
+    ["selector": ["type": "order"], "sort": ["_id"], "limit": 2, "include": ["next": "next.0"]],
   ]
 
   private static func request(

@@ -124,6 +124,85 @@ import Testing
     #expect(result.status == 0)
   }
 
+  private static let orders = """
+    {"_id":"ann","name":"Ann"}
+    {"_id":"o1","n":1,"owner":"ann","items":[{"product":"p1"},{"product":"none"}]}
+    {"_id":"o2","n":2,"owner":"bob"}
+    {"_id":"p1","name":"Pen"}
+
+    """
+
+  private static let orderLines = """
+    {"_id":"o1","_rev":"…","n":1}
+    {"_id":"o2","_rev":"…","n":2}
+
+    """
+
+  static let includes = [
+    Case(
+      testDescription: "JSON lines", arguments: [],
+      output: orderLines + """
+        {"included":{"items":{"p1":{"_id":"p1","_rev":"…","name":"Pen"}},"owner":{"ann":{"_id":"ann","_rev":"…","name":"Ann"}}}}
+
+        """),
+    Case(
+      testDescription: "JSON without revisions", arguments: ["--format", "json", "--no-rev"],
+      output: """
+        {"docs":
+        [
+         {"_id":"o1","n":1},
+         {"_id":"o2","n":2}
+        ]
+        ,"included":{"items":{"p1":{"_id":"p1","name":"Pen"}},"owner":{"ann":{"_id":"ann","name":"Ann"}}}}
+
+        """),
+    Case(
+      testDescription: "auto in a pipe", arguments: ["--format", "auto", "--skip", "1"],
+      output: """
+        {"_id":"o2","_rev":"…","n":2}
+        {"included":{"items":{},"owner":{}}}
+
+        """),
+    Case(
+      testDescription: "no result, over several lines",
+      arguments: ["--limit", "1", "--skip", "2", "--pretty"],
+      output: """
+        {
+          "included": {
+            "items": {},
+            "owner": {}
+          }
+        }
+
+        """),
+  ]
+
+  @Test(arguments: includes) func `linked documents are printed after the results`(_ c: Case) throws {
+    let space = try Workspace(Self.orders)
+    let result = try space.run(
+      Built.cdtquery,
+      [
+        "find", "people/contacts", #"{"n": {"$gt": 0}}"#, "--sort", "n", "--fields", "n", "--include",
+        "owner=owner", "--include", "items=items[].product",
+      ] + c.arguments)
+    #expect(Examples.matches(result.output, c.output), "\(result.output)")
+    #expect(result.errors == "" && result.status == 0)
+  }
+
+  @Test func `linked documents are in an answer of a batch and in a plan`() throws {
+    let space = try Workspace(Self.orders)
+    let request = #"{"selector": {"n": 1}, "fields": ["n"], "include": {"owner": "owner"}}"#
+    let answer = try space.run("find", "people/contacts", "--batch", "-", input: request)
+    let wanted =
+      #"{"docs":[{"_id":"o1","_rev":"…","n":1}],"included":{"owner":{"ann":{"_id":"ann","_rev":"…","name":"Ann"}}}}"#
+    #expect(Examples.matches(answer.output, wanted + "\n"), "\(answer.output)")
+    let plan = try space.run("explain", "people/contacts", request)
+    #expect(plan.output.contains("├ included, read by their ids after the results: owner by owner\n"))
+    // These print no documents.
+    #expect(try space.run("count", "people/contacts", request).output == "1\n")
+    #expect(try space.run("find", "people/contacts", request, "--ids").output == "o1\n")
+  }
+
   struct Refusal: Sendable, CustomTestStringConvertible {
     var testDescription: String { arguments.joined(separator: " ") }
     let arguments: [String]
@@ -180,6 +259,26 @@ import Testing
       error:
         "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain"
     ),
+    Refusal(
+      arguments: ["--include", "owner"], status: 64,
+      error: "--include owner: write a name and a path, as in owner=ownerId, and each name once"),
+    Refusal(
+      arguments: ["--include", "a=b", "--include", "a=c"], status: 64,
+      error: "--include a=c: write a name and a path, as in owner=ownerId, and each name once"),
+    Refusal(
+      arguments: ["--include", "a=b..c"], status: 65,
+      error:
+        #"include.a: the path "b..c" has an empty segment; name every segment; write "\." for a dot in a name"#
+    ),
+    Refusal(
+      arguments: ["--include", "a=b", "--ids"], status: 64,
+      error: "--include can't be combined with --count and --ids, which print no documents"),
+    Refusal(
+      arguments: ["--include", "a=b", "--format", "csv"], status: 64,
+      error: "--format csv can't print included documents; use --format jsonl or json"),
+    Refusal(
+      arguments: [#"{"selector": {}, "include": {"a": "b"}}"#, "--format", "table"], status: 64,
+      error: "--format table can't print included documents; use --format jsonl or json"),
     Refusal(arguments: ["{}", "--limit=-1"], status: 64, error: "--limit must be a whole number, 0 or more"),
     Refusal(arguments: ["{}", "--skip=-1"], status: 64, error: "--skip must be a whole number, 0 or more"),
     Refusal(
@@ -246,7 +345,10 @@ import Testing
   @Test func `fields that no document has get a hint in a sort and a list of fields, too`() throws {
     let space = try Workspace(Workspace.people)
     let hint = "cdtquery: no document has the field \"agee\"; did you mean \"age\"?\n"
-    for options in [["--sort", "agee"], ["--fields", "name,agee"], ["--sort", "agee", "--explain"]] {
+    for options in [
+      ["--sort", "agee"], ["--include", "x=agee[]"], ["--fields", "name,agee"],
+      ["--sort", "agee", "--explain"],
+    ] {
       let result = try space.run(Built.cdtquery, ["find", "people/contacts", "{}"] + options)
       #expect(result.errors == hint, "\(options)")
       #expect(result.status == 0)

@@ -43,6 +43,20 @@ import Testing
     close(errors)
   }
 
+  @Test func `a change of an included document is a line`() throws {
+    let space = try Workspace(#"{"_id":"o1","n":1,"owner":"ann"}"#)
+    let (program, output, errors) = try watch(space, [#"{"n": 1}"#, "--include", "owner=owner"])
+    #expect(try read(2, from: output)[1] == #"{"included":{"owner":{}}}"#)
+    try space.run("put", "people/contacts", "ann", #"{"name": "Ann"}"#)
+    #expect(
+      try read(1, from: output)[0].hasPrefix(
+        #"{"change":"included","included":{"owner":{"ann":{"_id":"ann","#))
+    program.send(SIGINT)
+    #expect(program.wait() == -SIGINT)
+    close(output)
+    close(errors)
+  }
+
   @Test func `it ends quietly when its reader is gone`() throws {
     let space = try Workspace(Workspace.people)
     let result = try space.shell("set -o pipefail; cdtquery find people/contacts --watch | head -1")

@@ -30,6 +30,7 @@ struct DecisionsCommand: ParsableCommand {
       (28, { try PartialIndexes(scratch, documents: documents).measure() }),
       (29, { try KeepingSummaries(scratch, documents: documents).measure() }),
       (30, { try DeletingExpired(scratch).measure() }),
+      (37, { try IncludingDocuments(scratch).measure() }),
       (33, { try SelectingChanges(scratch, documents: documents, program: Program(server)).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {

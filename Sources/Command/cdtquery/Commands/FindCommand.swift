@@ -13,7 +13,7 @@ struct FindCommand: QueryingCommand {
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …, "collation": …, "snippets": …, "bookmark": …, "backward": …}. Options override the \
+      "skip": …, "limit": …, "use_index": …, "collation": …, "snippets": …, "bookmark": …, "backward": …, "include": …}. Options override the \
       request. Without SELECTOR, every document is found. A field \
       whose name contains a comma, or a space at an end, can be named in a request only.
 
@@ -22,6 +22,9 @@ struct FindCommand: QueryingCommand {
 
       With --watch, the results are followed by a line for each change of them: what is removed, moved, inserted or \
       updated. Positions are those that docs/live.md describes.
+
+      With --include, the last line has the documents whose ids stand at a path of the results, by name and id. The path of \
+      ids in an array of objects is items[].product. With --format json, the output is {"docs": [...], "included": {...}}.
 
       With --snippets or --highlight, each result of a search with $text has the text around what was found, as _snippets.
 
@@ -71,6 +74,8 @@ struct FindCommand: QueryingCommand {
         watch && (database.isURL || database.isFile || chosen > 0 || !output.isEmpty),
       "--bookmark, --backward and --bookmarks are for stores; use --skip and --limit":
         (database.isURL || database.isFile) && !position.isEmpty,
+      "--include can't be combined with --count and --ids, which print no documents":
+        (count || ids) && !options.include.isEmpty,
       "--bookmarks can't be combined with --count, --ids, --explain and --watch":
         position.bookmarks && (chosen > 0 || watch),
       "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain":
@@ -110,7 +115,7 @@ struct FindCommand: QueryingCommand {
     guard count || ids else {
       let isExtended = query.snippets != nil && !query.fields.isEmpty
       let fields = query.fields + (isExtended ? [TextSnippet.member] : [])
-      let found = try ResultWriter(output, fields: fields).write(results)
+      let found = try ResultWriter(output, fields: fields, includes: !query.include.isEmpty).write(results)
       try position.write(of: results)
       return found
     }
@@ -134,7 +139,9 @@ struct FindCommand: QueryingCommand {
       do {
         let requested = try request.query()
         query = requested
-        try database.results(for: requested).forEachJSON { answer.append($0) }
+        let results = try database.results(for: requested)
+        try results.forEachJSON { answer.append($0) }
+        answer.append(included: try results.includedJSON)
       } catch {
         (answer, query) = (BatchAnswer(error), nil)
       }

@@ -66,6 +66,12 @@ protocol QueryResults {
   /// Calls a closure with the JSON text of each document, `_id` and `_rev` first.
   func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws
   func forEachID(_ body: @escaping (String) throws -> Void) throws
+  /// The documents that the results link which were read, by the names of the query and their ids.
+  var includedJSON: JSONObject { get throws }
+}
+
+extension QueryResults {
+  var includedJSON: JSONObject { get throws { [:] } }
 }
 
 /// A line of `cdtquery changes`.

@@ -110,16 +110,23 @@
   }
 
   /// The results of a query of a server, which are read page by page.
-  private struct ServerResults: QueryResults {
-    let database: RemoteDatastore
-    let query: Query
+  private final class ServerResults: QueryResults {
+    private let database: RemoteDatastore
+    private let query: Query
+    private(set) var includedJSON: JSONObject = [:]
+
+    init(database: RemoteDatastore, query: Query) { (self.database, self.query) = (database, query) }
 
     func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
-      try waiting { try await database.forEach(query) { try $0.json.utf8Text.withUnsafeBytes(body) } }
+      includedJSON = try waiting { [self] in
+        try await database.forEachIncluding(query) { try $0.json.utf8Text.withUnsafeBytes(body) }.json()
+      }
     }
 
     func forEachID(_ body: @escaping (String) throws -> Void) throws {
-      try waiting { try await database.forEach(query) { try body($0.id) } }
+      var query = query
+      query.include = [:]
+      try waiting { [self, query] in try await database.forEach(query) { try body($0.id) } }
     }
   }
 

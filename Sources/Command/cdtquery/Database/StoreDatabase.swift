@@ -132,6 +132,8 @@ extension ResultSet: QueryResults {
   func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
     try forEachJSON(inliningAttachments: false, body)
   }
+
+  var includedJSON: JSONObject { get throws { try included().json() } }
 }
 
 extension ChangedDocument {

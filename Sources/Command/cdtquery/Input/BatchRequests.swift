@@ -35,7 +35,7 @@ struct BatchRequest {
 /// The answer to a request of `find --batch`: one line of JSON.
 struct BatchAnswer {
   private var text: [UInt8]
-  private let end: String
+  private var end: String
 
   /// An answer without documents.
   init() {
@@ -57,6 +57,11 @@ struct BatchAnswer {
     // The text of a document ends with a brace.
     if text.last != UInt8(ascii: "[") { text.append(UInt8(ascii: ",")) }
     text += document
+  }
+
+  /// Adds the documents that the results link, unless there are none to include.
+  mutating func append(included: JSONObject) {
+    if !included.isEmpty { end = "],\"included\":\(included.text)}" }
   }
 
   /// Prints the answer at once, so that it can be read before the next request is written.

@@ -93,6 +93,8 @@ struct QueryOptions: ParsableArguments {
   @OptionGroup var page: PageOptions
   @Option(help: SharedArgument.fields.option, completion: Completions.fields) var fields: String?
 
+  @Option(help: "Documents to print beside the results, by a name and the path of their ids: owner=ownerId.")
+  var include: [String] = []
   @Option(help: SharedArgument.collation.option) var collation: Collation?
   @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
   @Option(help: "Mark what $text finds in its snippets: one mark, or two as in <b>,</b>.") var highlight:
@@ -101,7 +103,8 @@ struct QueryOptions: ParsableArguments {
   init() {}
 
   var isEmpty: Bool {
-    page.isEmpty && fields == nil && collation == nil && snippets == nil && highlight == nil
+    page.isEmpty && fields == nil && include.isEmpty && collation == nil && snippets == nil
+      && highlight == nil
   }
 
   /// The query with the options applied.
@@ -123,6 +126,14 @@ struct QueryOptions: ParsableArguments {
           .usage, "--fields \(fields): this is JSON; write the names of fields, as in name,pet.species")
       }
       query.fields = PageOptions.words(fields)
+    }
+    if !include.isEmpty { query.include = [:] }
+    for word in include {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, query.include.updateValue(parts[1], forKey: parts[0]) == nil else {
+        throw ToolError(
+          .usage, "--include \(word): write a name and a path, as in owner=ownerId, and each name once")
+      }
     }
     return query
   }

@@ -2,8 +2,9 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// Hints on standard error about fields that no document has: those of the sort and of `fields`, and, if a query found nothing, those
-/// of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they never have.
+/// Hints on standard error about fields that no document has: those of the sort, of `fields` and of `include`, and, if a query found
+/// nothing, those of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they
+/// never have.
 struct QueryHints {
   /// The limits of the search for fields: documents, bytes and names.
   private static let maximumDocuments = 10_000
@@ -43,6 +44,7 @@ struct QueryHints {
     for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
       if let path = try? FieldPath(path, allowsDollar: true) { add(path) }
     }
+    for include in (try? ResolvedQuery(query))?.includes ?? [] { add(include.path) }
     for path in sums {
       if let path = try? FieldPath(path, allowsDollar: true) { expect([.number], of: path, isSum: true) }
     }

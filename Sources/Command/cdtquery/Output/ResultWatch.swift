@@ -17,14 +17,21 @@ struct ResultWatch {
 
   private func printUpdates(of datastore: Datastore) async throws {
     var previous: [DocumentRevision]?
+    var included = JSONObject()
     for try await update in datastore.live(query) {
       if let previous {
         for line in Self.lines(of: update, after: previous) { try Output.standard.line(line.text) }
       } else {
         for document in update.results { try Output.standard.line(document.json.text) }
       }
+      let (first, found) = (previous == nil, update.included.json())
+      if !found.isEmpty, first || found != included {
+        var line: JSONObject = first ? [:] : ["change": "included"]
+        line["included"] = .object(found)
+        try Output.standard.line(line.text)
+      }
       try Output.standard.flush()
-      previous = update.results
+      (previous, included) = (update.results, found)
     }
     if !Task.isCancelled {
       throw ToolError(.missing, "the store \(store.path) was deleted, which ends its results")

@@ -17,12 +17,23 @@ struct ResultWriter {
   private let fields: [String]
   /// The columns that are there although no result has them.
   private let ownFields: [String]
+  /// Whether the results come with the documents that they link.
+  private let includes: Bool
 
-  init(_ options: OutputOptions, fields: [String] = [], ownFields: [String] = ["_id", "_rev"]) {
+  init(
+    _ options: OutputOptions, fields: [String] = [], ownFields: [String] = ["_id", "_rev"],
+    includes: Bool = false
+  ) throws(ToolError) {
     self.options = options
     self.ownFields = ownFields
     let format = options.format ?? .jsonl
-    self.format = format != .auto ? format : OpenFile.standardOutput.isTerminal ? .table : .jsonl
+    let isTable = OpenFile.standardOutput.isTerminal && !includes
+    self.format = format != .auto ? format : isTable ? .table : .jsonl
+    self.includes = includes
+    guard !includes || [.jsonl, .json].contains(self.format) else {
+      throw ToolError(
+        .usage, "--format \(format.rawValue) can't print included documents; use --format jsonl or json")
+    }
     self.fields = fields
   }
 
@@ -39,6 +50,7 @@ struct ResultWriter {
         if isPlain { return try Output.standard.line(text) }
         try printer.text(of: text).withUnsafeBytes { try Output.standard.line($0) }
       }
+      if includes { try writeIncluded(results, &printer) }
       return count
     case .json: return try writeArray(results)
     case .csv: return try writeCSV(results, CSVText(separator: ","))
@@ -94,7 +106,28 @@ struct ResultWriter {
     return arranged
   }
 
+  /// Writes `{"included": {"owner": {"ann": {…}}}}`.
+  ///
+  /// - Parameter start: The bytes in the place of the first brace.
+  private func writeIncluded(
+    _ results: any QueryResults, _ printer: inout JSONPrinter, start: String = "{"
+  ) throws {
+    var included = try results.includedJSON
+    if options.noRev {
+      for (name, documents) in included {
+        var documents = documents.objectValue ?? [:]
+        for id in documents.map(\.key) { documents[id]?["_rev"] = nil }
+        included[name] = .object(documents)
+      }
+    }
+    var text = JSONObject([("included", .object(included))]).utf8Text
+    if Terminal.isShown { text = text.withUnsafeBytes(Terminal.printableJSON) }
+    let printed = text.withUnsafeBytes { printer.text(of: $0) }
+    try (Array(start.utf8) + printed.dropFirst()).withUnsafeBytes { try Output.standard.line($0) }
+  }
+
   private func writeArray(_ results: any QueryResults) throws -> Int {
+    if includes { try Output.standard.line(#"{"docs":"#) }
     var count = 0
     var last: [UInt8] = []
     var printer = JSONPrinter(isPretty: options.pretty, isColored: Terminal.hasColors, margin: 1)
@@ -112,6 +145,8 @@ struct ResultWriter {
     if count == 0 { try Output.standard.line("[") }
     if count > 0 { try last.dropLast().withUnsafeBytes { try Output.standard.line($0) } }
     try Output.standard.line("]")
+    printer.margin = 0
+    if includes { try writeIncluded(results, &printer, start: ",") }
     return count
   }
 

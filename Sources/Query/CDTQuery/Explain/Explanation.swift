@@ -56,6 +56,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
       "covered", .bool(isCovered), isCovered && groups == nil ? "ids and counts: from the index alone" : nil)
     add("skip", .int(Int64(plan.skip)), plan.skip > 0 ? "skip: \(plan.skip)" : nil)
     add("limit", plan.limit.map { .int(Int64($0)) } ?? .null, plan.limit.map { "limit: \($0)" })
+    if !query.includes.isEmpty {
+      let paths = query.includes.map { "\($0.name) by \($0.path.text)" }.joined(separator: ", ")
+      add("include", .string(paths), "included, read by their ids after the results: \(paths)")
+    }
     let waiting = plan.completeUpTo.map { engine.indexes.lastSequence - $0 } ?? 0
     let writes = "\(waiting) \(waiting == 1 ? "write" : "writes")"
     add(

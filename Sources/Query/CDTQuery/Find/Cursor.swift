@@ -14,6 +14,8 @@ package final class Cursor {
 
   private var run: ResumedRun?
   private var isExhausted = false
+  /// The ids that the results link which were read so far; `nil` if the query includes nothing.
+  package let links: LinkedIDs?
 
   private var transaction: ReadTransaction { engine.transaction }
   var store: Datastore { transaction.store }
@@ -22,6 +24,7 @@ package final class Cursor {
     _ engine: QueryEngine, _ request: Query, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop
   ) {
     (self.engine, self.request, self.query, self.plan, self.stop) = (engine, request, query, plan, stop)
+    links = LinkedIDs(query.includes)
     check = stop.watch(engine.transaction)
   }
 
@@ -65,6 +68,7 @@ package final class Cursor {
 
   private func document(_ row: CandidateRow) throws -> DocumentRevision {
     let document = try row.document(in: transaction)
+    links?.add(from: row.bytes.body)
     if query.returnsDocuments { return document }
     return document.projected(to: query.result(document.body, of: row.bytes, plan.text))
   }
@@ -102,9 +106,10 @@ package final class Cursor {
     var failure: (any Error)?
     let (store, hasAttachments) = (store, attachmentsJSON != nil)
     // Then the stored texts are the results.
-    let areStored = !hasAttachments && query.returnsDocuments
+    let areStored = !hasAttachments && query.returnsDocuments && links == nil
     try reading {
       while let row = try nextRow(areStored ? .texts : .documents) {
+        links?.add(from: row.bytes.body)
         if !areStored { writeText(of: row, to: &buffer) }
         var attachments: (id: String, all: Attachments)?
         if hasAttachments, let whole = try run?.whole(row), whole.hasAttachments {
@@ -131,6 +136,28 @@ package final class Cursor {
   /// The position after the last document or text that was read, or that of the first; `nil` before any was.
   package func bookmark(ofFirst isFirst: Bool = false) throws -> Bookmark? {
     try reading { try run?.bookmark(ofFirst: isFirst) }
+  }
+
+  /// The documents that the documents or texts link which were read so far, under the names of the query.
+  package func included() throws -> IncludedDocuments { try included(links) }
+
+  func included(_ links: LinkedIDs?) throws -> IncludedDocuments {
+    guard let links else { return [:] }
+    var found: [DocumentRevision] = []
+    try forEachLinked(links.ids) { found.append($0) }
+    return IncludedDocuments(links, found)
+  }
+
+  /// Calls `body` with each document that has one of some ids, is not deleted, and that the user sees.
+  package func forEachLinked(_ ids: [String], _ body: (DocumentRevision) throws -> Void) throws {
+    try reading {
+      for start in stride(from: 0, to: ids.count, by: 100) {
+        let found = Result { try transaction.documents(withIDs: Array(ids[start...].prefix(100))) }
+        // If the statement was interrupted, this is the reason.
+        try stop.check()
+        try found.get().filter { !$0.isDeleted }.forEach(body)
+      }
+    }
   }
 
   /// The numbers of index rows and of documents read so far.

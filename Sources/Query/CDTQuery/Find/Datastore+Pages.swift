@@ -6,6 +6,22 @@ public struct DocumentPage: Sendable {
   public let documents: [DocumentRevision]
   /// The position after the last document, for ``Query/bookmark`` of the next page; `nil` if the page is empty.
   public let bookmark: Bookmark?
+  /// The documents that the results link, under the names of ``Query/include``.
+  public let included: [String: Linked<DocumentRevision>]
+}
+
+extension ReadTransaction {
+  /// The results of a query, where the next page begins, and the documents that the query includes.
+  public func page(_ query: Query) throws -> DocumentPage {
+    try QueryEngine.answering(in: self) { engine in
+      let cursor = try engine.cursor(query)
+      defer { cursor.end() }
+      var documents: [DocumentRevision] = []
+      try cursor.forEachDocument { document, _, _ in documents.append(document) }
+      return DocumentPage(
+        documents: documents, bookmark: try cursor.bookmark(), included: try cursor.included())
+    }
+  }
 }
 
 extension Datastore {
@@ -25,17 +41,11 @@ extension Datastore {
   ///
   /// Source: `docs/query.md`, Pages.
   public func page(_ query: Query) throws -> DocumentPage {
-    try page(query, StopSignal())
+    try readForQuery { try $0.page(query) }
   }
 
   /// The results of a query, and where the next page begins, on one of the datastore's threads.
   public func page(_ query: Query) async throws -> DocumentPage {
-    try await runQuery { try self.page(query, $0) }
-  }
-
-  private func page(_ query: Query, _ signal: StopSignal) throws -> DocumentPage {
-    let results = try ResultSet(query, in: self, signal: signal)
-    let documents = try results.documents()
-    return DocumentPage(documents: documents, bookmark: try results.bookmark())
+    try await readForQuery { try $0.page(query) }
   }
 }

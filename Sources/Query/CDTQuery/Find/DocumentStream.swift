@@ -72,6 +72,7 @@ private final class DocumentBatches: Sendable {
   private func open() throws -> ResultSet {
     try results.withLock { results in
       if let results { return results }
+      try stream.query.checkIncludesNothing("read a ResultSet, or leave out include")
       let opened = try ResultSet(stream.query, in: stream.store, signal: signal)
       results = opened
       return opened

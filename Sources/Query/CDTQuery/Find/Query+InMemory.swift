@@ -20,6 +20,7 @@ extension Query {
   public func find(
     in documents: [DocumentRevision], textIndex: IndexDefinition? = nil
   ) throws(QueryError) -> [DocumentRevision] {
+    try checkIncludesNothing("query a store, or leave out include")
     let query = try ResolvedQuery(self)
     let sort = query.sort
     guard !sort.isByScore else { throw QueryError(.scoreInMemory) }

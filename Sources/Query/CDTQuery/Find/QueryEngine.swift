@@ -42,7 +42,8 @@ package struct QueryEngine {
   }
 
   func find(_ query: Query) throws -> [DocumentRevision] {
-    try answering { engine in
+    try query.checkIncludesNothing("call page(_:), or leave out include")
+    return try answering { engine in
       let cursor = try engine.cursor(query)
       defer { cursor.end() }
       return try cursor.documents()

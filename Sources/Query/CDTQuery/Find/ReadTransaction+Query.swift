@@ -26,14 +26,7 @@ extension ReadTransaction {
   public func find<T: Decodable>(
     _ type: T.Type, _ query: Query, undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) throws -> [T] {
-    try find(query).compactMap { document -> T? in
-      do {
-        return try document.model(type)
-      } catch let error as DatastoreError where error.code == .undecodable {
-        try undecodable(error)
-        return nil
-      }
-    }
+    try find(query).compactMap { try $0.model(type, undecodable) }
   }
 
   /// The first document that matches a query, in its order, or `nil` if none matches.
@@ -65,6 +58,18 @@ extension ReadTransaction {
     try cursor.forEachText(attachmentsJSON: nil) { text in
       try body(text)
       return true
+    }
+  }
+}
+
+extension DocumentRevision {
+  /// The decoded document; `nil` if it can't be decoded and `undecodable` takes the error.
+  func model<T: Decodable>(_ type: T.Type, _ undecodable: (DatastoreError) throws -> Void) throws -> T? {
+    do {
+      return try model(type)
+    } catch  where error.code == .undecodable {
+      try undecodable(error)
+      return nil
     }
   }
 }

@@ -137,6 +137,11 @@ public final class ResultSet: Sendable {
     try withCursor { try $0.bookmark(ofFirst: true) }
   }
 
+  /// The documents that the results link which were read so far, under the names of ``Query/include``.
+  public func included() throws -> [String: Linked<DocumentRevision>] {
+    try withCursor { try $0.included() }
+  }
+
   /// Ends the query from any thread; a call that reads it throws `CancellationError` within milliseconds.
   public func cancel() {
     signal.cancel()

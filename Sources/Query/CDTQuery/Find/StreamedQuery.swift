@@ -30,6 +30,7 @@ package struct StreamedQuery: ~Copyable {
     guard resolved.selector.clause.textSearch == nil else { throw QueryError(.textInFile) }
     guard !resolved.reads(.revision) else { throw QueryError(.revisionInFile) }
     guard resolved.start == nil, !resolved.isBackward else { throw QueryError(.bookmarkWithoutStore) }
+    try query.checkIncludesNothing("import the file into a store, or leave out include")
     self.query = resolved
     matcher = Matcher(resolved.selector.clause)
     page = ResultPage(skip: resolved.skip, limit: resolved.limit)

@@ -56,6 +56,9 @@ struct ResolvedGroups: Sendable {
     if query.query.snippets != nil {
       throw QueryError(.unusableWithGroups("snippets", "leave them out, as rows are not documents"))
     }
+    if !page.includes.isEmpty {
+      throw QueryError(.unusableWithGroups("include", "leave it out, as rows are not documents"))
+    }
     if page.sort.isByScore {
       throw QueryError(.unusableWithGroups("sort", "rows have no score; sort by a member"))
     }

@@ -37,6 +37,8 @@ final class LiveObserver: Sendable {
   private struct State {
     /// The first matches, in the order of the query.
     var rows: [LiveRow] = []
+    /// The documents that the rows of the page link, and the ids of those that exist or may come to exist.
+    var included: (documents: IncludedDocuments, ids: Set<KeyBytes>) = ([:], [])
     /// Whether these are all.
     var isComplete = true
     /// Whether the query must be run to know the results.
@@ -77,7 +79,8 @@ final class LiveObserver: Sendable {
     }
     window = query.limit.map { query.skip.addingClamped($0) }
     query.skip = 0
-    query.limit = window?.addingClamped(isIncremental ? Self.buffer : 0)
+    query.limit = window?.addingClamped(isIncremental && query.include.isEmpty ? Self.buffer : 0)
+    query.include = [:]
     self.query = query
   }
 
@@ -85,6 +88,12 @@ final class LiveObserver: Sendable {
 
   /// Whether the results can be kept up to date by looking at each changed document.
   var isIncremental: Bool { matcher != nil }
+
+  /// Whether the query includes documents. It is then run again after each change of one of these, or of a row.
+  var hasIncludes: Bool { !resolved.includes.isEmpty }
+
+  /// Whether a row of the page has the id of a document.
+  func links(to id: String) -> Bool { state.withLock { $0.included.ids.contains(KeyBytes(id)) } }
 
   /// Whether the query must be run; it then takes no changes.
   var isStale: Bool { state.withLock { $0.isStale } }
@@ -100,6 +109,8 @@ final class LiveObserver: Sendable {
   /// The result of a run.
   struct Found: Sendable {
     let rows: [LiveRow]
+    let included: IncludedDocuments
+    let linkedIDs: [String]
     let isComplete: Bool
     /// The newest sequence of the documents in which it was found.
     let sequence: Int64
@@ -107,19 +118,23 @@ final class LiveObserver: Sendable {
 
   /// Runs the query.
   func run(_ transaction: ReadTransaction) throws -> Found {
-    let rows = try QueryEngine.answering(in: transaction) { engine in
+    let (rows, included, ids) = try QueryEngine.answering(in: transaction) { engine in
       let cursor = try engine.cursor(query)
       defer { cursor.end() }
       var rows: [LiveRow] = []
+      let links = LinkedIDs(resolved.includes)
       try cursor.forEachDocument { document, number, bytes in
         var key = OrderKey()
         resolved.sort.write(bytes, to: &key)
+        if rows.count >= resolved.skip { links?.add(from: bytes.body) }
         rows.append(LiveRow(number: number, key: key, document: document))
       }
-      return rows
+      return (rows, try cursor.included(links), links?.ids ?? [])
     }
     let isComplete = query.limit.map { rows.count < $0 } ?? true
-    return Found(rows: rows, isComplete: isComplete, sequence: try transaction.lastSequence())
+    return Found(
+      rows: rows, included: included, linkedIDs: ids, isComplete: isComplete,
+      sequence: try transaction.lastSequence())
   }
 
   /// Takes the rows of a run.
@@ -129,6 +144,7 @@ final class LiveObserver: Sendable {
     self.found.store(found.sequence, ordering: .relaxed)
     return state.withLock { state in
       guard state.end == nil else { return nil }
+      state.included = (found.included, Set(found.linkedIDs.map(KeyBytes.init)))
       defer { (state.rows, state.isComplete, state.isStale) = (found.rows, found.isComplete, false) }
       return state.rows.map(\.number)
     }
@@ -153,17 +169,18 @@ final class LiveObserver: Sendable {
     return rows.map(\.number)
   }
 
-  /// The rows of the page; `nil` if the query has ended, or must be run.
+  /// The rows of the page, and the documents that they link; `nil` if the query has ended, or must be run.
   ///
   /// - Throws: The error with which the query ended.
-  func page() throws -> (rows: ArraySlice<LiveRow>, isOver: Bool)? {
+  func page() throws -> (rows: ArraySlice<LiveRow>, included: IncludedDocuments, isOver: Bool)? {
     try state.withLock { state in
       if let end = state.end {
         try end.get()
-        return ([], true)
+        return ([], [:], true)
       }
       if state.isStale { return nil }
-      return (state.rows.dropFirst(resolved.skip).prefix(resolved.limit ?? .max), false)
+      let rows = state.rows.dropFirst(resolved.skip).prefix(resolved.limit ?? .max)
+      return (rows, state.included.documents, false)
     }
   }
 

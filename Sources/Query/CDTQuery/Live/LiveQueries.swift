@@ -11,7 +11,7 @@ import Synchronization
 /// |---|---|---|---|
 /// | entered | `enter` | has no effect | runs the query |
 /// | current | `run` | changes its rows (`apply`) | takes the rows |
-/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
+/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, it includes documents and one of these or a row has changed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
 /// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
 /// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
@@ -29,6 +29,8 @@ package final class LiveQueries: KeptResults {
     var holders: [Int64: Holders] = [:]
     /// The observers that are run again after every commit.
     var rerun: [ObjectIdentifier: LiveObserver] = [:]
+    /// The observers that include documents.
+    var including: [ObjectIdentifier: LiveObserver] = [:]
     /// The sequence after which changes are still to be read.
     var sequence: Int64 = 0
     /// The time until which the documents that have expired were taken from the results.
@@ -124,6 +126,7 @@ package final class LiveQueries: KeptResults {
     for (observer, rows) in leaving
     where state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil && !state.observers.isEmpty {
       state.rerun[ObjectIdentifier(observer)] = nil
+      state.including[ObjectIdentifier(observer)] = nil
       state.index.remove(observer)
       for number in rows { state.holders.remove(observer, from: number) }
     }
@@ -154,6 +157,7 @@ package final class LiveQueries: KeptResults {
         if isBehind { observer.markStale() }
       } else {
         if isNew { state.index.insert(observer) }
+        if observer.hasIncludes { state.including[ObjectIdentifier(observer)] = observer }
         for number in known { state.holders.remove(observer, from: number) }
         for row in found.rows { state.holders.add(observer, to: row.number) }
       }
@@ -206,7 +210,7 @@ package final class LiveQueries: KeptResults {
         try transaction.use { connection in
           try Self.read(transaction, connection, expiry, at: now, after: state.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
-            try effects.add(change, in: transaction, state.index, state.holders)
+            try effects.add(change, in: transaction, state.index, state.holders, state.including)
           }
         }
       }
@@ -222,7 +226,7 @@ package final class LiveQueries: KeptResults {
       }
       state.sequence = last
       apply(effects, &state)
-      return !effects.rows.isEmpty || !effects.failed.isEmpty || !state.rerun.isEmpty
+      return !effects.rows.isEmpty || !effects.stale.isEmpty || !state.rerun.isEmpty
     }
   }
 
@@ -264,7 +268,7 @@ package final class LiveQueries: KeptResults {
       for number in removed { state.holders.remove(observer, from: number) }
       for number in added { state.holders.add(observer, to: number) }
     }
-    for observer in effects.failed.values { observer.markStale() }
+    for observer in effects.stale.values { observer.markStale() }
     for observer in state.rerun.values { observer.markStale() }
   }
 
@@ -283,6 +287,7 @@ package final class LiveQueries: KeptResults {
       for number in numbers {
         for observer in state.holders[number]?.all ?? [] { effects.add(nil, of: number, to: observer) }
       }
+      effects.stale = state.including
       apply(effects, &state)
     }
   }
@@ -331,8 +336,8 @@ package final class LiveQueries: KeptResults {
   private struct Effects {
     /// The row of each changed document, if it has one now.
     var rows: [ObjectIdentifier: (observer: LiveObserver, rows: [Int64: LiveRow?])] = [:]
-    /// The observers whose selector could not be decided.
-    var failed: [ObjectIdentifier: LiveObserver] = [:]
+    /// The observers that must be run: their selector could not be decided, or they include documents.
+    var stale: [ObjectIdentifier: LiveObserver] = [:]
     var count = 0
 
     /// Adds the row of a document among those of an observer, `nil` for none.
@@ -343,9 +348,15 @@ package final class LiveQueries: KeptResults {
 
     mutating func add(
       _ change: LiveChange, in transaction: ReadTransaction, _ index: ObserverIndex,
-      _ holders: [Int64: Holders]
+      _ holders: [Int64: Holders], _ including: [ObjectIdentifier: LiveObserver]
     ) throws {
       let number = change.row.number
+      if !including.isEmpty {
+        let id = change.row.id
+        for (key, observer) in including where observer.mayLack(change.sequence) && observer.links(to: id) {
+          stale[key] = observer
+        }
+      }
       let held = holders[number]
       var candidates = held?.all ?? []
       if !change.isDeleted { index.forEachCandidate(for: change.bytes) { candidates.append($0) } }
@@ -353,7 +364,7 @@ package final class LiveQueries: KeptResults {
       for observer in candidates {
         let key = ObjectIdentifier(observer)
         // A candidate may occur twice.
-        if rows[key]?.rows[number] != nil || failed[key] != nil { continue }
+        if rows[key]?.rows[number] != nil || stale[key] != nil { continue }
         guard observer.mayLack(change.sequence), !observer.isStale else { continue }
         do {
           let row = try observer.row(for: change) {
@@ -362,9 +373,9 @@ package final class LiveQueries: KeptResults {
             return whole
           }
           guard row != nil || held?.contains(observer) == true else { continue }
-          add(row, of: number, to: observer)
+          if observer.hasIncludes { stale[key] = observer } else { add(row, of: number, to: observer) }
         } catch is QueryError {
-          failed[key] = observer
+          stale[key] = observer
         }
       }
     }

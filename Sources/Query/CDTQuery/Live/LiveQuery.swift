@@ -32,8 +32,9 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   }
 
   /// The results now, on this thread.
-  func firstResults() throws -> [Item] {
-    try store.readForQuery { try $0.find(query.inLiveOrder) }.compactMap(item)
+  func firstResults() throws -> (results: [Item], included: IncludedDocuments) {
+    let page = try store.readForQuery { try $0.page(query.inLiveOrder) }
+    return (try page.documents.compactMap(item), page.included)
   }
 
   /// The result that a document is; `nil` if it can't be decoded and is left out.
@@ -58,6 +59,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     private var subscription: LiveSubscription?
     private var rows: [LiveRow]?
     private var items: [Item] = []
+    private var included: IncludedDocuments = [:]
     /// The rows that can't be decoded, which are left out.
     private var leftOut: [LiveRow] = []
 
@@ -99,11 +101,11 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     ) async throws -> LiveUpdate<Item>? {
       guard let source else { return nil }
       do {
-        guard let rows = try await currentRows(source) else {
+        guard let (rows, included) = try await currentRows(source) else {
           end()
           return nil
         }
-        return try update(to: rows, source)
+        return try update(to: rows, included, source)
       } catch let error as DatastoreError where error.code == .closed {
         end()
         return nil
@@ -118,12 +120,12 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
 
     private mutating func currentRows(
       _ source: LiveQuery, isolation: isolated (any Actor)? = #isolation
-    ) async throws -> ArraySlice<LiveRow>? {
+    ) async throws -> (ArraySlice<LiveRow>, IncludedDocuments)? {
       let store = source.store
       var subscription = self.subscription
       while true {
         if let subscription, let page = try subscription.observer.page() {
-          return page.isOver ? nil : page.rows
+          return page.isOver ? nil : (page.rows, page.included)
         }
         let known = subscription
         subscription = try await store.runQuery { stop in
@@ -136,7 +138,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     }
 
     private mutating func update(
-      to page: ArraySlice<LiveRow>, _ source: LiveQuery
+      to page: ArraySlice<LiveRow>, _ included: IncludedDocuments, _ source: LiveQuery
     ) throws -> LiveUpdate<Item>? {
       var rows = Array(page)
       if !leftOut.isEmpty {
@@ -147,7 +149,8 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
       }
       var (difference, origins) = ResultDifference.between(
         self.rows ?? [], rows, comparesRevisions: source.comparesRevisions)
-      if self.rows != nil, difference.isEmpty { return nil }
+      let isSame = included.isSame(as: self.included)
+      if self.rows != nil, difference.isEmpty, isSame { return nil }
       var decoded: [Item?] = []
       decoded.reserveCapacity(rows.count)
       for (row, origin) in zip(rows, origins) {
@@ -162,12 +165,13 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
           self.rows ?? [], rows, comparesRevisions: source.comparesRevisions)
       }
       let isFirst = self.rows == nil
-      (self.rows, items) = (rows, results)
-      return isFirst || !difference.isEmpty ? LiveUpdate(results: items, difference: difference) : nil
+      (self.rows, items, self.included) = (rows, results, included)
+      return isFirst || !difference.isEmpty || !isSame
+        ? LiveUpdate(results: items, difference: difference, included: included) : nil
     }
 
     private mutating func end() {
-      (source, subscription, rows, items, leftOut) = (nil, nil, nil, [], [])
+      (source, subscription, rows, items, included, leftOut) = (nil, nil, nil, [], [:], [])
     }
   }
 }
@@ -176,8 +180,11 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
 public struct LiveUpdate<Item: Sendable>: Sendable {
   /// All results, in order.
   public let results: [Item]
-  /// The difference from the results of the previous element; in the first one, every result is an insertion.
+  /// The difference from the results of the previous element; in the first one, every result is an insertion. It is empty if only
+  /// included documents have changed.
   public let difference: ResultDifference
+  /// The documents that the results link, under the names of ``Query/include``.
+  public let included: [String: Linked<DocumentRevision>]
 }
 
 /// An observer for the lifetime of the object.

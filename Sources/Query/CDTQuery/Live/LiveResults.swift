@@ -1,4 +1,4 @@
-import CDTDatastore
+public import CDTDatastore
 public import Observation
 
 /// The results of a live query for a view, which is drawn again when they change.
@@ -26,6 +26,8 @@ public final class LiveResults<Item: Sendable> {
   public private(set) var results: [Item] = []
   /// The difference between the results and the previous ones; `nil` until the query has run the first time.
   public private(set) var difference: ResultDifference?
+  /// The documents that the results link, under the names of ``Query/include``.
+  public private(set) var included: [String: Linked<DocumentRevision>] = [:]
   /// The error with which the query has failed, if it has: ``QueryError`` or `DatastoreError`.
   public private(set) var error: (any Error)?
 
@@ -40,7 +42,7 @@ public final class LiveResults<Item: Sendable> {
   public init(_ query: LiveQuery<Item>, immediately: Bool = false) {
     if immediately {
       do {
-        results = try query.firstResults()
+        (results, included) = try query.firstResults()
       } catch {
         self.error = error
         return
@@ -51,7 +53,7 @@ public final class LiveResults<Item: Sendable> {
         do {
           for try await update in query {
             guard let self else { return }
-            (results, difference) = (update.results, update.difference)
+            (results, difference, included) = (update.results, update.difference, update.included)
           }
         } catch {
           self?.error = error

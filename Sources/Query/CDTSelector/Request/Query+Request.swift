@@ -8,10 +8,10 @@ extension Query {
   private static let requestKeys =
     ["selector", "sort", "fields", "skip", "limit", "use_index"] + laterKeys
   /// Without a selector beside them, these are the names of fields.
-  private static let laterKeys = ["collation", "snippets", "bookmark", "backward"]
+  private static let laterKeys = ["collation", "snippets", "bookmark", "backward", "include"]
 
   /// Creates a query from a request, which has a `selector`, and any of the other keys: `{"selector", "sort", "fields", "skip", "limit",
-  /// "use_index", "collation", "snippets", "bookmark", "backward"}`. A
+  /// "use_index", "collation", "snippets", "bookmark", "backward", "include"}`. A
   /// `limit` of 0 means no limit.
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
@@ -57,6 +57,7 @@ extension Query {
     }
     collation = try Collation(json: request["collation"], at: "collation")
     snippets = try SnippetOptions(json: request["snippets"])
+    if let json = request["include"], json != .null { include = try Self.include(json: json) }
     _ = try ResolvedQuery(self)
   }
 
@@ -116,6 +117,10 @@ extension Query: CustomStringConvertible {
     if isBackward { request["backward"] = true }
     request["collation"] = collation?.rawValue.jsonValue
     request["snippets"] = snippets?.json
+    if !include.isEmpty {
+      let names = include.sorted { $0.key.precedesInBytes($1.key) }
+      request["include"] = .object(JSONObject(names.map { ($0.key, .string($0.value)) }))
+    }
     return request.text
   }
 }

@@ -15,6 +15,9 @@ public struct Query: Sendable, Hashable {
   /// The maximum number of fields of a sort.
   public static let maximumSortFields = 32
 
+  /// The maximum number of includes.
+  public static let maximumIncludes = 32
+
   /// The selector of the documents.
   public var selector: QuerySelector
 
@@ -49,6 +52,10 @@ public struct Query: Sendable, Hashable {
   /// The parts of the text around what `$text` has found, to be returned with each result; `nil` for none.
   public var snippets: SnippetOptions?
 
+  /// The documents to return beside the results: for each name the path of their ids, `["owner": "ownerId", "items":
+  /// "items[].product"]`. They are read in the transaction of the results. See <doc:QueryingDocuments#Linked-documents>.
+  public var include: [String: String] = [:]
+
   /// The maximum duration of the query, or `nil` for no limit. When it is exceeded, the query throws the code
   /// `.timedOut`. Time between your reads of results counts, too.
   public var timeLimit: Duration?
@@ -69,7 +76,7 @@ public struct Query: Sendable, Hashable {
   /// - Throws: ``QueryError`` with the path of the invalid part.
   public init(
     _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = [],
-    useIndex: String? = nil, collation: Collation? = nil
+    useIndex: String? = nil, collation: Collation? = nil, include: [String: String] = [:]
   ) throws(QueryError) {
     self.init(try QuerySelector(selector))
     self.skip = skip
@@ -78,6 +85,7 @@ public struct Query: Sendable, Hashable {
     self.sort = sort
     self.useIndex = useIndex
     self.collation = collation
+    self.include = include
     _ = try ResolvedQuery(self)
   }
 
@@ -89,11 +97,11 @@ public struct Query: Sendable, Hashable {
   @_disfavoredOverload
   public init(
     _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = [],
-    useIndex: String? = nil, collation: Collation? = nil
+    useIndex: String? = nil, collation: Collation? = nil, include: [String: String] = [:]
   ) throws(QueryError) {
     try self.init(
       JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort, useIndex: useIndex,
-      collation: collation)
+      collation: collation, include: include)
   }
 
   /// The same selector, collation and index, without sort, page or fields.

@@ -19,6 +19,7 @@ package struct ResolvedQuery: Sendable, Hashable {
   package let isBackward: Bool
   package let hidesDesignDocuments: Bool
   package let projection: Projection
+  package let includes: [Include]
   private let snippets: SnippetOptions?
   /// Whether the results are whole documents.
   package let returnsDocuments: Bool
@@ -46,6 +47,7 @@ package struct ResolvedQuery: Sendable, Hashable {
     hasOrder = !sort.isEmpty || start != nil
     hidesDesignDocuments = query.hidesDesignDocuments
     projection = try Self.projection(query.fields)
+    includes = try Include.all(query.include)
     snippets = query.snippets
     returnsDocuments = projection.isEverything && snippets == nil
     try snippets?.check()
@@ -109,7 +111,7 @@ package struct ResolvedQuery: Sendable, Hashable {
     return parsed.isEmpty ? .everything : Projection(paths: parsed)
   }
 
-  fileprivate static func path(_ text: String, at place: String) throws(QueryError) -> FieldPath {
+  static func path(_ text: String, at place: String) throws(QueryError) -> FieldPath {
     do {
       return try FieldPath(text, allowsDollar: true)
     } catch {

@@ -23,6 +23,7 @@ extension RequestContext {
           try documents.append(row: document, isFirst: count == 0)
           count += 1
         }
+        try appendIncluded(cursor, transaction, to: &documents)
         let examined = cursor.examined
         var end: JSONObject = ["bookmark": .string(try cursor.bookmark()?.text ?? wanted.bookmark)]
         if wanted.isBackward != nil {
@@ -49,7 +50,27 @@ extension RequestContext {
       }
     }
     if let slowPlan { noteSlowQuery(wanted, slowPlan, since: start) }
-    return Reply.spooled(documents, after: #"{"docs":["#, before: "\n]," + end.text.dropFirst())
+    return Reply.spooled(documents, after: #"{"docs":["#, before: "," + end.text.dropFirst())
+  }
+
+  /// Ends the array of the results, and appends the documents that they link.
+  private func appendIncluded(
+    _ cursor: Cursor, _ transaction: ReadTransaction, to spool: inout ReplySpool
+  ) throws {
+    try spool.append("\n]".utf8)
+    guard let links = cursor.links else { return }
+    let text = DocumentText(transaction, DocumentOptions())
+    for (number, name) in links.names.enumerated() {
+      try spool.append("\(number == 0 ? ",\"included\":{" : "\n},")\(JSONValue.string(name).text):{".utf8)
+      var isFirst = true
+      let ids = links.ids.indices.filter { links.has($0, include: number) }.map { links.ids[$0] }
+      try cursor.forEachLinked(ids) { document in
+        let row = Array("\(JSONValue.string(document.id).text):".utf8) + (try text.text(of: document))
+        try spool.append(row: row, isFirst: isFirst)
+        isFirst = false
+      }
+    }
+    try spool.append("\n}}".utf8)
   }
 
   /// The rows of a request with a member `group`.

@@ -53,6 +53,10 @@ struct FindFeed: Sendable {
       }
       try await out.write("]")
     }
+    if !update.included.isEmpty {
+      let included = update.included.json(FindRequest.whole).text
+      try await out.write(Array(#","included":\#(included)"#.utf8))
+    }
     try await out.write(isEventSource ? "}\n\n" : "}\n")
   }
 }

@@ -45,7 +45,7 @@ struct FindRequest: Sendable {
       case "limit": (limit, hasLimit) = (try Self.count(name, value), true)
       case "skip": skip = try Self.count(name, value)
       case "sort": sort = value
-      case "collation", "snippets": ours[name] = value
+      case "collation", "snippets", "include": ours[name] = value
       case "group": group = value
       case "fields":
         guard let fields = value.arrayValue?.compactMap(\.stringValue),
@@ -85,11 +85,11 @@ struct FindRequest: Sendable {
   }
 
   private static let knownKeys =
-    "its keys are selector, limit, skip, sort, fields, use_index, bookmark, execution_stats, conflicts, group, collation, snippets and backward"
+    "its keys are selector, limit, skip, sort, fields, use_index, bookmark, execution_stats, conflicts, group, collation, snippets, include and backward"
 
   /// Throws if a request for groups has members of one for documents.
   private static func checkGroup(_ body: JSONObject) throws(CouchError) {
-    for name in ["fields", "bookmark", "backward", "conflicts", "allow_fallback"]
+    for name in ["fields", "bookmark", "backward", "conflicts", "allow_fallback", "include"]
     where body[name] != nil {
       throw CouchError(
         400, "invalid_key", "\(name) can't be combined with group: the results are rows, not documents.")
@@ -169,9 +169,9 @@ struct FindRequest: Sendable {
     var query = try Query(request: request)
     query.bookmark = start
     query.isBackward = isBackward ?? false
-    guard !query.isBackward || filter == nil else {
+    guard filter == nil || !query.isBackward && query.include.isEmpty else {
       throw CouchError.unsupported(
-        "A page of what `_attachments` or `_conflicts` select, read backwards", instead: "other members")
+        "`backward` or `include` for what `_attachments` or `_conflicts` select", instead: "other members")
     }
     query.hidesDesignDocuments = true
     if !needsWhole { query.fields = fields }
@@ -221,10 +221,14 @@ struct FindRequest: Sendable {
 
   /// A result of a live feed.
   func text(of document: DocumentRevision) -> [UInt8] {
-    guard fields.isEmpty else { return projected(document) }
+    fields.isEmpty ? Self.whole(document).utf8Text : projected(document)
+  }
+
+  /// A document of a live feed.
+  static func whole(_ document: DocumentRevision) -> JSONObject {
     var json = document.json
     for (name, value) in DocumentText.attachmentMembers(of: document) { json[name] = value }
-    return json.utf8Text
+    return json
   }
 
   /// The results, and a warning if the query names an index that does not serve it. Another is then used.
@@ -377,7 +381,7 @@ extension CouchError {
       case .unknownOperator: "invalid_operator"
       case .invalidArgument, .invalidRegex: "bad_arg"
       case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
-      case .invalidRequest where ["bookmark", "collation", "snippets"].contains(error.path):
+      case .invalidRequest where ["bookmark", "collation", "snippets", "include"].contains(error.path):
         "invalid_\(error.path)"
       case .invalidRequest: "invalid_sort_json"
       case .unknownIndex, .invalidIndex: "invalid_index"
