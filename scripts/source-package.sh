@@ -10,12 +10,11 @@ name=$1
 cd "$(dirname "$0")/.."
 suite=unstable
 scripts/install-packages.sh build-essential debian-archive-keyring
-mkdir -p .build-sources/lists "$2"
-directory=$(cd "$2" && pwd)
-cd .build-sources
-
 fail() { echo "can't fetch the source package $name: $1" >&2; exit 1; }
 
+mkdir -p .build-sources/lists "$2"
+directory=$(realpath "$2")
+cd .build-sources
 archive=http://deb.debian.org/debian
 . /etc/os-release
 if [ "${ID:-}" = debian ]; then
