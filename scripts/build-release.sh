@@ -23,7 +23,7 @@ if [ "$kind" = small ]; then
 fi
 if [ "$kind" = bundled ]; then
   scripts/build-bundled.sh
-  PKG_CONFIG_PATH=$PWD/.build-bundled/lib/pkgconfig
+  PKG_CONFIG_PATH=$PWD/.build-bundled/pkgconfig
   export PKG_CONFIG_PATH
   set -- "$@" --scratch-path .build-bundled/swift
 fi
