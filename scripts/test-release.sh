@@ -74,6 +74,11 @@ stop() {
   kill $server && wait $server || fail "the server ended with status $?"
   server=
 }
+status=0
+message=$(in_root serve /people 2>&1) || status=$?
+expect '66 cdtquery: /proc is not mounted*' "$status $message"
+mkdir "$root/proc"
+mount --rbind /proc "$root/proc"
 serve "${bare[@]}" serve /people --bind 127.0.0.1:0 --users /users.json --tls-cert /tls.crt --tls-key /tls.key
 expect '{"_id":"zoe",*"age":12}' "$(curl -sS --cacert "$root/tls.crt" -u "ana:correct horse" "${url/localhost/127.0.0.1}/contacts/zoe")"
 stop
