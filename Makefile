@@ -42,9 +42,9 @@ RACES ?= 1000000
 # Where `make install` puts the program.
 PREFIX ?= /usr/local
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
-PARTS ?= random reliability newest inputs clients page requests gate examples
+PARTS ?= random reliability newest inputs clients page requests gate examples release bundled
 
-.PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
+.PHONY: help packages build server release deb test test-more test-newest test-release test-bundled test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
 .PHONY: benchmarks bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-rules bench-decisions bench-page
@@ -62,12 +62,19 @@ server: packages ## Build cdtquery with the server and replication for release, 
 	$(RELEASE)
 	@scripts/man-page.sh .build/release/cdtquery > .build/cdtquery.1
 
+release: ## Build cdtquery with the server in one file that needs nothing but the C library: .build-bundled/cdtquery
+	@scripts/install-packages.sh binutils
+	$(RELEASE) bundled
+
+deb: release ## Make a package of it for Debian and Ubuntu, in .build-bundled
+	@SWIFT="$(SWIFT)" scripts/build-deb.sh
+
 test: packages lint ## Run the tests, but for those of `make test-more`
 	@scripts/install-packages.sh curl openssl perl sqlite3
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients page requests gate examples'
+test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients page requests gate examples release bundled'
 
 # With fixed seeds; `make fuzz` draws one.
 more-random more-reliability: packages
@@ -95,9 +102,21 @@ more-gate: bench-gate
 
 more-examples: examples
 
+more-release: test-release
+
+more-bundled: test-bundled
+
 test-newest: packages ## Run the tests with the newest SQLite in Debian: make test-newest FILTER=CDTQueryTests
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh $(if $(FILTER),--filter '$(FILTER)')
+
+test-release: release ## Run what make release builds where nothing else is; install, upgrade and remove its package
+	@scripts/install-packages.sh curl openssl
+	@SWIFT="$(SWIFT)" scripts/test-release.sh
+
+test-bundled: ## Run the tests of the core with the libraries that make release links in
+	@scripts/install-packages.sh curl openssl perl sqlite3
+	@SWIFT="$(SWIFT)" scripts/test-bundled.sh
 
 test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984 COUCHDB_LARGE=1
 	@test -n "$(COUCHDB)" || { echo "COUCHDB is not set: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984" >&2; exit 1; }

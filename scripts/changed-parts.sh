@@ -28,4 +28,13 @@ concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Des
 concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
 concerns gate "$core|Benchmarks/"
 concerns examples 'Sources/|Examples/|docs/getting-started.md'
+
+# These two take the time of a whole build, so a change of other scripts does not run them. `release` is also the only part that
+# compiles the server with optimization.
+only() {
+  ! grep -qE "^($2)" <<< "$changed" || printf '%s ' "$1"
+}
+bundled='scripts/(source-package|build-bundled|test-bundled).sh|Sources/.*/CDTC(SQLite|PCRE2|Zlib|Crypto)/'
+only release "$bundled|scripts/(build-release.sh|build-deb.sh|test-release.sh|man-page.sh|deb/|cdtquery.service)|Sources/(Store/CouchDB|Sync/CDTServer)/"
+only bundled "$bundled"
 echo

@@ -4,7 +4,7 @@
 #   scripts/run-tests.sh                   the tests of `make test`
 #   scripts/run-tests.sh random            those with random input, and those of plans that compare all of them
 #   scripts/run-tests.sh reliability       those that kill processes, cut the power, make calls fail and damage files
-#   scripts/run-tests.sh newest            those that depend on SQLite most, without the random ones
+#   scripts/run-tests.sh newest            those that depend on libraries of C most, without the random ones
 #   scripts/run-tests.sh --filter JSON     what `swift test` does with these arguments
 #
 # The tests that use the network run first, and then all others. Those that only compute would keep Swift's threads busy, one for
@@ -31,7 +31,10 @@ case ${1:-} in
     ;;
   random) run --filter "$random" ;;
   reliability) run --filter "$reliability" ;;
-  newest) run --filter '^(CDTSQLite|CDTDatastore|CDTQuery|Reliability)Tests\.' --skip "$random" --skip "$files" ;;
+  newest)
+    shift
+    run --filter '^(CDTDigest|CDTGzip|CDTSQLite|CDTDatastore|CDTQuery|Reliability)Tests\.' --skip "$random" --skip "$files" "$@"
+    ;;
   *) run "$@" ;;
 esac
 if [ "$status" -ne 0 ]; then

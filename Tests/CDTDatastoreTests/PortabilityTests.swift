@@ -1,3 +1,4 @@
+import CDTPlatform
 import CDTTestSupport
 import Foundation
 import Testing
@@ -26,6 +27,11 @@ import Testing
         !text.split(separator: "\n").contains { $0.hasSuffix("import \(module)") },
         "\(path) imports \(module)")
     }
+  }
+
+  @Test func `the arguments of the process are known without /proc`() {
+    #expect(!CurrentProcess.arguments.isEmpty && CurrentProcess.arguments == CommandLine.arguments)
+    #expect(CurrentProcess.misencodedArgument == nil)
   }
 
   @Test func `each import of a system's module is conditional`() throws {

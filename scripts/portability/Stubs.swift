@@ -72,3 +72,8 @@ protocol DispatchSourceTimer: AnyObject, Sendable {
   func activate()
   func cancel()
 }
+
+enum CommandLine {
+  static var argc: Int32 { 0 }
+  static var unsafeArgv: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { .allocate(capacity: 1) }
+}

@@ -7,7 +7,7 @@
 static void *body(void *argument) { return argument; }
 
 int main(int count, char **arguments) {
-  (void)count;
+  cdt_arguments(&count);
   struct cdt_status status;
   uint64_t now, most, free;
   int32_t file = cdt_open(arguments[0], O_RDONLY, 0);

@@ -235,6 +235,21 @@ int32_t cdt_launch(const char *program, const char *argument) {
   return result;
 }
 
+static int32_t argument_count;
+static char **argument_values;
+
+#ifdef __GLIBC__
+__attribute__((constructor)) static void keep_arguments(int count, char **values) {
+  argument_count = count;
+  argument_values = values;
+}
+#endif
+
+char **cdt_arguments(int32_t *count) {
+  *count = argument_count;
+  return argument_values;
+}
+
 void cdt_limit_heaps(int32_t count) {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, count);

@@ -10,6 +10,20 @@ import CDTCPlatform
 
 /// The current process.
 package enum CurrentProcess {
+  /// The arguments, the first of which is the program. `CommandLine` has none where `/proc` is not mounted, as in a `chroot`.
+  package static let arguments = unvalidatedArguments.map { String(cString: $0) }
+
+  /// The position of the first argument that is not UTF-8. Its invalid bytes are replaced in ``arguments``.
+  package static var misencodedArgument: Int? {
+    unvalidatedArguments.firstIndex { String(validatingCString: $0) == nil }
+  }
+
+  private static var unvalidatedArguments: [UnsafeMutablePointer<CChar>] {
+    var count: Int32 = 0
+    if let values = cdt_arguments(&count) { return (0..<Int(count)).compactMap { values[$0] } }
+    return (0..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0] }
+  }
+
   /// Makes writes fail instead of ending the process: to a closed pipe, and beyond the limit of a file's size.
   package static func ignoreSignalsOfWrites() {
     cdt_ignore_signals_of_writes()

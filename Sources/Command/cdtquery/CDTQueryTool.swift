@@ -54,7 +54,7 @@ struct CDTQueryTool: ParsableCommand {
     CopiedPageMessage.enable()
     do {
       try checkEncoding()
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(Array(CurrentProcess.arguments.dropFirst()))
       try command.run()
       try Output.standard.flush()
     } catch {
@@ -66,16 +66,11 @@ struct CDTQueryTool: ParsableCommand {
   /// Throws if an argument is not UTF-8. Swift would replace its invalid bytes, which names another store, file or
   /// document.
   private static func checkEncoding() throws(ToolError) {
-    for number in 1..<max(1, Int(CommandLine.argc)) {
-      guard let argument = CommandLine.unsafeArgv[number], String(validatingCString: argument) == nil else {
-        continue
-      }
-      let shown = String(cString: argument)
-      throw ToolError(
-        .usage,
-        "argument \(number), \"\(shown)\", is not UTF-8; convert it, and rename a file whose name is not UTF-8"
-      )
-    }
+    guard let number = CurrentProcess.misencodedArgument, number > 0 else { return }
+    let shown = CurrentProcess.arguments[number]
+    throw ToolError(
+      .usage,
+      "argument \(number), \"\(shown)\", is not UTF-8; convert it, and rename a file whose name is not UTF-8")
   }
 
   private static func exit(_ status: ExitStatus) -> Never {

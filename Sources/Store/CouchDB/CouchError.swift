@@ -10,10 +10,13 @@ public struct CouchError: Error, Sendable, Hashable {
   public let error: String
   /// The reason, for people: at most 1,000 characters, although it may quote megabytes that a client has sent.
   public let reason: String
-  /// The methods of the resource, if the status is 405.
-  package private(set) var allowedMethods: String?
   /// The parts of rules that do not hold.
   package private(set) var failures: [RuleFailure] = []
+  /// The methods of the resource, if the status is 405.
+  ///
+  /// It is the last member because the array must not be: the optimizer of Swift 6.3 merges the store of a last pointer with that of
+  /// an error, and crashes (`make server`).
+  package private(set) var allowedMethods: String?
 
   /// Creates an error.
   ///

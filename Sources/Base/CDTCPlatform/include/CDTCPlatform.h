@@ -49,6 +49,9 @@ int32_t cdt_exchange(const char *path, const char *other);
 /// Writes the content of a file, or the entries of a directory, to the disk itself.
 int32_t cdt_synchronize(int32_t file);
 
+/// The arguments of the process and their number; NULL where the C library does not give them to others than main().
+char **cdt_arguments(int32_t *count);
+
 /// Starts a thread that blocks all signals, and that nobody waits for.
 int32_t cdt_start_thread(void *(*body)(void *), void *argument);
 

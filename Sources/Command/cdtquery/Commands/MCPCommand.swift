@@ -69,6 +69,8 @@ struct MCPCommand: ParsableCommand {
         }
       }
     }
+    // Tasks that can't be waited for are not begun.
+    try waiting {}
     var lines = MessageLines(.standardInput)
     while let line = try lines.next() {
       session.receive(line)

@@ -83,7 +83,7 @@ struct ServeCommand: ParsableCommand {
     /// The command with the options of a file.
     fileprivate static func reading(_ config: String) throws -> Self {
       // The command itself is before them.
-      let given = Array(CommandLine.arguments.dropFirst(2))
+      let given = Array(CurrentProcess.arguments.dropFirst(2))
       let options = try OptionFile(config).arguments(
         of: Self.self, repeatable: ["cors", "host", "replication-host"], besides: given)
       return try parse(options + given)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTJSON
+import CDTPlatform
 
 extension ParsableCommand {
   /// Prints the error that ended a run, or help, or the version.
@@ -21,7 +22,7 @@ extension ParsableCommand {
 
   private static func reportParsing(_ error: any Error) -> ExitStatus {
     // Also "help improt" is about a misspelled command, although the parser would help with all of them.
-    if let error = CommandNames.misspelled(in: CommandLine.arguments.dropFirst(), of: Self.self) {
+    if let error = CommandNames.misspelled(in: CurrentProcess.arguments.dropFirst(), of: Self.self) {
       return report(error)
     }
     let code = exitCode(for: error)
@@ -61,7 +62,7 @@ extension ParsableCommand {
   /// The message about an unknown option, with the name that it has here in place of the nearest one. What else is wrong may be only
   /// because of it.
   private static func withOtherToolsOption(_ text: String) -> String {
-    let given = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+    let given = CurrentProcess.arguments.dropFirst().prefix { $0 != "--" }
     let lines = text.splitBytes(at: "\n")
     for argument in given {
       guard let name = argument.splitBytes(at: "=").first, let instead = otherNames[name],
