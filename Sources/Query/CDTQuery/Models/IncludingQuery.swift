@@ -60,7 +60,9 @@ extension ModelQuery {
 extension ReadTransaction {
   /// Returns the models that match a typed query, and by their ids the models that these link.
   ///
-  /// - Parameter undecodable: Called with the error of each document that is not a model of its type, which is left out.
+  /// - Parameters:
+  ///   - query: The query, made by `including(_:as:)`.
+  ///   - undecodable: Called with the error of each document that is not a model of its type, which is left out.
   public func find<Model, each Other>(
     _ query: IncludingQuery<Model, repeat each Other>,
     undecodable: (DatastoreError) throws -> Void = { throw $0 }
