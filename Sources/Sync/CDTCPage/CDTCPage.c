@@ -37,6 +37,10 @@ static const unsigned char editor_js[] = {
 #embed "../CDTServer/Page/editor.js"
 };
 
+static const unsigned char grid_js[] = {
+#embed "../CDTServer/Page/grid.js"
+};
+
 static const unsigned char groups_js[] = {
 #embed "../CDTServer/Page/groups.js"
 };
@@ -55,6 +59,10 @@ static const unsigned char indexes_js[] = {
 
 static const unsigned char json_js[] = {
 #embed "../CDTServer/Page/json.js"
+};
+
+static const unsigned char jsonview_js[] = {
+#embed "../CDTServer/Page/jsonview.js"
 };
 
 static const unsigned char merge_js[] = {
@@ -102,11 +110,13 @@ static const struct cdt_page_file files[] = {
     {"documents.js", documents_js, sizeof documents_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"editor.js", editor_js, sizeof editor_js},
+    {"grid.js", grid_js, sizeof grid_js},
     {"groups.js", groups_js, sizeof groups_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"index.html", index_html, sizeof index_html},
     {"indexes.js", indexes_js, sizeof indexes_js},
     {"json.js", json_js, sizeof json_js},
+    {"jsonview.js", jsonview_js, sizeof jsonview_js},
     {"merge.js", merge_js, sizeof merge_js},
     {"page.css", page_css, sizeof page_css},
     {"page.js", page_js, sizeof page_js},

@@ -1,8 +1,9 @@
 // Groups of documents as a bar chart, which is a table with bars.
-import {bar, button, during, el, fill, labeled, tell, text} from './dom.js'
+import {bar, button, during, el, fill, labeled, tell, text, visible} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
+import {shownValue, valueAt} from './grid.js'
 import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
 
@@ -81,17 +82,11 @@ function chartOf(groups, by, show, field) {
       el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),
       el('thead', {}, el('tr', {}, names.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, what), el('td'))),
       el('tbody', {}, groups.map(row => el('tr', {},
-        names.map(name => at(row, name)).map(value => el('th', {scope: 'row'}, value === undefined ? el('em', {}, 'absent') : text(typeof value === 'string' ? value : beginning(value, 100), 100))),
+        names.map(name => valueAt(row, name)).map(value => el('th', {scope: 'row', title: typeof value === 'string' ? visible(value, 1_000) : null}, value === undefined ? el('em', {}, 'absent') : text(shownValue(value).text, 100))),
         el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
         el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
     groups.length === maximumGroups && el('p', {}, `The first ${maximumGroups} groups are shown.`),
   ]
-}
-
-/** The value of a row at a path, whose dots within names have a backslash. */
-function at(row, path) {
-  return path.split(/(?<!\\)\./).map(name => name.replace(/\\(.)/g, '$1'))
-    .reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, row)
 }
 
 function shown(value) {

@@ -1,13 +1,16 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
-import {button, choice, count, during, el, fill, labeled, say, table, tell, text} from './dom.js'
+import {button, choice, copy, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
 import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Refusal, repeat, send} from './api.js'
-import {beginning, line, parse, pretty, swift} from './json.js'
+import {line, parse, swift} from './json.js'
+import {copyJSON, jsonView} from './jsonview.js'
+import {grid, pathsOf} from './grid.js'
 import {editor} from './editor.js'
 import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
 
 /** More results are not kept in the page. */
 const maximumResults = 500
+const firstColumns = 8
 
 export async function showQuery({main, store, parameters, signal}) {
   const state = {store, signal, form: 'Table', docs: [], running: null}
@@ -21,6 +24,10 @@ export async function showQuery({main, store, parameters, signal}) {
   state.summary = el('p', {id: 'summary', 'aria-live': 'polite'})
   state.plan = el('div', {id: 'plan'})
   state.hint = el('p', {class: 'notice', role: 'alert', hidden: true})
+  state.grid = grid({
+    label: 'Results', store, 'aria-describedby': 'summary', onchange: () => showResults(state), onsort: name => sortBy(state, name),
+  })
+  state.frame = el('div', {class: 'grid', tabindex: '0', role: 'region', 'aria-label': 'Results'}, state.grid.element)
   const submit = el('button', {}, 'Run')
   const form = el('form', {
     onsubmit: event => {
@@ -32,13 +39,13 @@ export async function showQuery({main, store, parameters, signal}) {
   el('div', {class: 'row'}, labeled('Sort', state.sort), labeled('Fields', state.fields), labeled('Limit', state.limitField),
     el('label', {class: 'check'}, state.live, 'Live')),
   el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
-    button('Copy as Swift', () => copy(state, 'Swift')), button('Copy as a command', () => copy(state, 'command')),
-    button('Copy as a fixture', () => copy(state, 'fixture'))))
-  fill(main, el('h1', {}, 'Query'), form, state.hint, state.summary, state.plan,
-    choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
+    button('Copy as Swift', () => copyAs(state, 'Swift')), button('Copy as a command', () => copyAs(state, 'command')),
+    button('Copy as a fixture', () => copyAs(state, 'fixture'))))
+  fill(main, el('h1', {}, 'Query'), form, state.hint, state.plan,
+    el('div', {class: 'row'}, state.summary, choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
       state.form = form
       showResults(state)
-    }), state.results)
+    }), state.grid.menu), state.results)
   const fields = get(path(store, '_fields') + '?limit=1000', signal)
   state.names = {fields: [], operators: []}
   fields.then(({fields, operators}) => {
@@ -117,6 +124,8 @@ async function run(state) {
   const signal = AbortSignal.any([state.signal, state.running.signal])
   state.selector.clear()
   const wanted = state.wanted = request(state)
+  const sort = sortedBy(state)
+  state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
   showHint(state)
   rememberQuery(state)
   state.limit = wanted.get('limit')
@@ -290,28 +299,37 @@ function change(docs, difference) {
 
 function showResults(state) {
   const {docs, form, store} = state
-  const linked = (id, label = id) => el('a', {href: link(store, 'document', {id})}, text(label || '(empty)', 120))
-  const open = entry => entry.doc ? entry.doc.has('_id') ? linked(entry.doc.get('_id')) : '' : linked(entry.id)
+  const linked = id => el('a', {href: link(store, 'document', {id})}, text(id || '(empty)', 120))
+  const idOf = entry => entry.doc ? entry.doc.get('_id') : entry.id
+  const open = entry => idOf(entry) === undefined ? '' : linked(idOf(entry))
   if (!docs.length) return fill(state.results)
   if (form === 'JSON') {
-    return fill(state.results, el('ol', {class: 'documents'}, docs.map(entry => el('li', {}, open(entry),
-      el('pre', {class: 'json'}, entry.doc ? text(pretty(entry.doc), 5_000) : `${count(entry.length, 'character')}, too long to be shown`)))))
+    return fill(state.results, el('ol', {class: 'documents'}, docs.map(entry => el('li', {},
+      el('div', {class: 'row'}, open(entry), entry.doc && copyJSON(entry.doc)),
+      entry.doc ? jsonView(entry.doc, {limit: 5_000, 'aria-label': 'A result'}) : el('p', {}, `${count(entry.length, 'character')}, too long to be shown`)))))
   }
-  const columns = columnsOf(docs)
-  return fill(state.results, table('Results', ['_id', ...columns.map(name => text(name, 60).textContent)], docs.map(entry => [
-    open(entry),
-    ...columns.map(name => entry.doc?.has(name)
-      ? text(typeof entry.doc.get(name) === 'string' ? entry.doc.get(name) : beginning(entry.doc.get(name), 200), 200) : ''),
-  ])))
+  const whole = docs.flatMap(entry => entry.doc ?? [])
+  const fields = (state.wanted.get('fields') ?? []).filter(name => name !== '_id')
+  state.grid.offer([...new Set([...fields, ...pathsOf(whole)])], fields.length || firstColumns)
+  state.grid.measure(whole)
+  state.grid.show(docs.map(entry => el('tr', {}, el('td', {title: visible(idOf(entry) ?? '', 300)}, open(entry)), entry.doc ? state.grid.cells(entry.doc)
+    : el('td', {class: 'waiting', colspan: state.grid.columns.length}, `${count(entry.length, 'character')} of JSON, too long for a row`))))
+  if (!state.frame.isConnected) fill(state.results, state.frame)
 }
 
-/** The fields that most of the results have, at most eight. */
-function columnsOf(docs) {
-  const counts = new Map()
-  for (const {doc} of docs) {
-    for (const name of doc?.keys() ?? []) if (!name.startsWith('_')) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name]) => name)
+/** Sorts by a column: in its order, then in the reverse one, then not. */
+function sortBy(state, name) {
+  const {sort} = state
+  const before = sortedBy(state)
+  sort.value = before?.name !== name ? name : before.direction === 'asc' ? `${name}:desc` : ''
+  state.skip = 0
+  return run(state).catch(tell)
+}
+
+/** The first field of the sort. */
+function sortedBy(state) {
+  const term = [...(state.wanted?.get('sort') ?? [])[0] ?? []][0]
+  return term && {name: term[0], direction: term[1]}
 }
 
 // MARK: The plan
@@ -330,20 +348,16 @@ async function explain(state) {
 
 // MARK: Copies
 
-async function copy(state, form) {
+async function copyAs(state, form) {
   const wanted = request(state)
   const copied = {Swift: asSwift, command: asCommand, fixture: asFixture}[form]
   const result = await copied(wanted, state)
   const view = el('pre', {class: 'json', tabindex: '0', 'aria-label': `The query as ${form}`}, result)
   fill(state.plan, el('h2', {tabindex: '-1'}, `The query as ${form === 'Swift' ? form : `a ${form}`}`), view)
-  try {
-    await navigator.clipboard.writeText(result)
-    say('Copied.')
-  } catch {
-    // Without TLS, only pages of this machine may write to the clipboard.
-    getSelection().selectAllChildren(view)
-    say('Selected; copy it with the keyboard.')
-  }
+  if (await copy(result)) return say('Copied.')
+  // Without TLS, only pages of this machine may write to the clipboard.
+  getSelection().selectAllChildren(view)
+  say('Selected; copy it with the keyboard.')
 }
 
 function asSwift(wanted) {
