@@ -69,6 +69,10 @@ static const unsigned char merge_js[] = {
 #embed "../CDTServer/Page/merge.js"
 };
 
+static const unsigned char names_js[] = {
+#embed "../CDTServer/Page/names.js"
+};
+
 static const unsigned char page_css[] = {
 #embed "../CDTServer/Page/page.css"
 };
@@ -118,6 +122,7 @@ static const struct cdt_page_file files[] = {
     {"json.js", json_js, sizeof json_js},
     {"jsonview.js", jsonview_js, sizeof jsonview_js},
     {"merge.js", merge_js, sizeof merge_js},
+    {"names.js", names_js, sizeof names_js},
     {"page.css", page_css, sizeof page_css},
     {"page.js", page_js, sizeof page_js},
     {"plan.js", plan_js, sizeof plan_js},

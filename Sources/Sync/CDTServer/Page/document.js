@@ -14,6 +14,8 @@ import {link} from './router.js'
 const longestString = 2_000
 const longestText = 200_000
 const longestEdit = 1_000_000
+/** What a page of a server that is read-only does not show. */
+const edits = {class: 'edits'}
 
 export async function showDocument({main, store, parameters, signal}) {
   if (parameters.has('new')) return showNew(main, store)
@@ -33,7 +35,7 @@ export async function showDocument({main, store, parameters, signal}) {
   fill(main, heading)
   if (living.length > 1) {
     append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
-      button('Merge them', () => mergeLeaves(main, store, best, living))))
+      button('Merge them', () => mergeLeaves(main, store, best, living), edits)))
   }
   if (shown) append(main, content(store, id, shown, best))
   if (shown) append(main, showAttachments(store, shown, signal))
@@ -80,8 +82,8 @@ function content(store, id, shown, best) {
       return saveEdited(section, store, id, shown, doc)
     }))
     section.querySelector('textarea').focus()
-  })
-  const deletion = button('Delete', () => remove(store, id, shown))
+  }, edits)
+  const deletion = button('Delete', () => remove(store, id, shown), edits)
   append(section, el('div', {class: 'row'}, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${shortRevision(shown.get('_rev'))}`),
     isWinner && edit, copyJSON(seen), isWinner && deletion, more), view)
   return section

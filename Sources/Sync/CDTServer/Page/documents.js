@@ -55,7 +55,7 @@ function build(state, main) {
   const start = el('input', {id: 'start', spellcheck: 'false', size: '16'})
   fill(main, el('h1', {}, 'Documents'),
     el('div', {class: 'row'}, state.heading,
-      el('a', {class: 'button', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
+      el('a', {class: 'button edits', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
       choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
         state.form = form
         remember(link(state.store, 'documents', form === 'JSON' ? {as: 'JSON'} : {}))

@@ -39,6 +39,8 @@ export async function during(element, action) {
   if (element.getAttribute('aria-disabled') === 'true') return
   // Not `disabled`, which would take the focus away.
   element.setAttribute('aria-disabled', 'true')
+  // What was said before is about something else.
+  say('')
   try {
     await action()
   } catch (error) {

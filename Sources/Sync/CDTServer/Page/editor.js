@@ -1,5 +1,5 @@
 // A field for JSON: completion of names and operators, and an error at its place.
-import {el, fill, visible} from './dom.js'
+import {el, fill, say, visible} from './dom.js'
 import {failureText} from './api.js'
 import {Fault, parse} from './json.js'
 
@@ -31,6 +31,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
     },
     /** Shows an error, or each failure of a rule in a line, with its place if that is known. */
     fail(error) {
+      say('')
       const problems = error.failures?.length ? error.failures : [error]
       const places = placesOf(problems, area.value)
       area.setAttribute('aria-invalid', 'true')

@@ -1,8 +1,9 @@
 // Groups of documents as a bar chart, which is a table with bars.
 import {bar, button, during, el, fill, labeled, tell, text, visible} from './dom.js'
-import {get, path, postForDocuments} from './api.js'
+import {path, postForDocuments} from './api.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
+import {isKnown, namesOf, nearest} from './names.js'
 import {shownValue, valueAt} from './grid.js'
 import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
@@ -22,8 +23,23 @@ export async function showGroups({main, store, parameters, signal}) {
   const chart = el('div', {id: 'chart', 'aria-live': 'polite'})
   const plan = el('div')
   const submit = el('button', {}, 'Group')
+  const hint = el('p', {class: 'notice', role: 'alert', hidden: true})
+  let known = []
+  const showHint = () => {
+    const unknown = [by, field, unwind].filter(input => input.value && !input.value.includes(',') && !isKnown(input.value.trim(), known))
+    fill(hint, unknown.map(input => {
+      const meant = nearest(input.value.trim(), known)
+      return [`None of the first 1,000 documents has the field "${visible(input.value, 100)}"${meant ? `; did you mean "${visible(meant, 100)}"?` : '.'} `,
+        meant && button(`Use ${visible(meant, 60)}`, () => {
+          input.value = meant
+          return run()
+        })]
+    }))
+    hint.hidden = !unknown.length
+  }
   const ask = async action => {
     selector.clear()
+    showHint()
     let body
     try {
       body = request(parse(selector.value), by.value, show.value, field.value, unwind.value)
@@ -55,9 +71,12 @@ export async function showGroups({main, store, parameters, signal}) {
       during(submit, run)
     },
   }, el('div', {class: 'row'}, labeled('Group by', by), labeled('Show the', show), labeled('of the field', field), labeled('Elements of the array', unwind)),
-  selector.element, el('div', {class: 'row'}, submit, button('Explain', explain)), names), plan, chart)
-  get(path(store, '_fields') + '?limit=1000', signal).then(({fields}) => fill(names, fields.map(({path}) =>
-    el('option', {value: path.replaceAll('[]', '')}))), tell)
+  selector.element, el('div', {class: 'row'}, submit, button('Explain', explain)), names), hint, plan, chart)
+  namesOf(store, signal).then(({fields}) => {
+    known = fields
+    fill(names, fields.map(value => el('option', {value})))
+    showHint()
+  }, tell)
   if (parameters.has('by')) await run()
 }
 

@@ -59,10 +59,17 @@ async function ask(refusal) {
     if (response.ok) {
       showUser(await (await fetch('/_session')).json())
       showReader()
+      showAccess()
       return true
     }
     reason = (await response.json()).reason
   }
+}
+
+/** Hides what changes something if the server is read-only. */
+async function showAccess() {
+  const response = await fetch('/')
+  if (response.ok) document.documentElement.toggleAttribute('data-read-only', (await response.json()).read_only === true)
 }
 
 const logout = document.getElementById('logout')
@@ -88,4 +95,5 @@ document.querySelector('.skip').addEventListener('click', event => {
   event.preventDefault()
   document.getElementById('main').focus()
 })
+showAccess().catch(tell)
 start()

@@ -5,6 +5,7 @@ import {line, parse, swift} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {grid, pathsOf} from './grid.js'
 import {editor} from './editor.js'
+import {fieldsOf, isKnown, namesOf, nearest} from './names.js'
 import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
 
@@ -46,12 +47,12 @@ export async function showQuery({main, store, parameters, signal}) {
       state.form = form
       showResults(state)
     }), state.grid.menu), state.results)
-  const fields = get(path(store, '_fields') + '?limit=1000', signal)
   state.names = {fields: [], operators: []}
-  fields.then(({fields, operators}) => {
-    state.names = {fields: ['_id', '_rev', ...new Set(fields.map(field => field.path.replaceAll('[]', '')))], operators}
+  namesOf(store, signal).then(names => {
+    state.names = names
     state.selector.offer()
     showHint(state)
+    if (state.end) summarize(state)
   }, tell)
   if (parameters.has('selector')) await run(state)
 }
@@ -99,12 +100,15 @@ function sortOf(value, known) {
   })
 }
 
-/** What to say of the fields of a sort that no document has, as far as the fields are known. */
-function unknownSort(sort, known) {
-  const isKnown = name => known.some(other => `${name}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${name}.`))
-  return sort.map(term => [...term.keys()][0]).filter(name => !isKnown(name))
-    .map(name => `None of the first 1,000 documents has the field "${name}" of the sort.`).join(' ')
+/** The fields of the selector that no document has, as far as the fields are known. */
+function unknownFields(state) {
+  const all = fieldsOf(state.wanted?.get('selector')).filter(({name}) => !isKnown(name, state.names.fields))
+  // A member of an object that is unknown is not one more.
+  return all.filter(({prefix}) => !all.some(({name}) => prefix.startsWith(`${name}.`)))
 }
+
+/** Whether there are no results because of fields that no document has: an index on one would not help. */
+function isMisspelled(state) { return !state.docs.length && unknownFields(state).length > 0 }
 
 function rememberQuery(state) {
   const parameters = {selector: state.selector.value}
@@ -140,15 +144,43 @@ async function run(state) {
   else await once(state, wanted, signal).catch(failed)
 }
 
-function showHint({names, wanted, hint}) {
-  hint.textContent = names?.fields.length ? unknownSort(wanted?.get('sort') ?? [], names.fields) : ''
-  hint.hidden = !hint.textContent
+/** Says which fields no document has, and which ones may be meant. */
+function showHint(state) {
+  const {names, wanted, hint} = state
+  const none = name => `None of the first 1,000 documents has the field "${visible(name, 100)}"`
+  const sort = (wanted?.get('sort') ?? []).map(term => [...term.keys()][0]).filter(name => !isKnown(name, names.fields))
+  const parts = [
+    ...sort.map(name => [`${none(name)} of the sort${meant(name, names.fields) || '.'} `]),
+    ...unknownFields(state).map(({name, place, prefix}) => {
+      const field = nearest(name, names.fields)
+      return [`${none(name)}${meant(name, names.fields) || '.'} `, field?.startsWith(prefix) && button(`Use ${visible(field, 60)}`, () => {
+        replaceName(state.selector, place, field.slice(prefix.length))
+        state.skip = 0
+        return run(state)
+      })]
+    }),
+  ]
+  fill(hint, parts)
+  hint.hidden = !parts.length
+}
+
+function meant(name, fields) {
+  const field = nearest(name, fields)
+  return field && `; did you mean "${visible(field, 100)}"?`
+}
+
+/** Writes another name at a place of the selector. */
+function replaceName(selector, place, name) {
+  let range
+  parse(selector.value, (path, start, end) => { if (path.join('\n') === place.join('\n')) range ??= [start, end] })
+  selector.value = selector.value.slice(0, range[0]) + JSON.stringify(name) + selector.value.slice(range[1])
 }
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
   fill(state.summary)
   fill(state.results)
+  state.hint.hidden = true
   if (error instanceof Refusal && error.status === 400) state.selector.fail(error)
   else tell(error)
 }
@@ -160,7 +192,7 @@ async function once(state, wanted, signal) {
   fill(state.summary, 'Running…')
   const {docs, limit, starts} = state
   const end = state.end = {time: 0, documents: 0, keys: 0, warning: null}
-  const body = new Map(wanted).set('execution_stats', true)
+  const body = withIds(wanted).set('execution_stats', true)
   goOn(body, state.skip, starts)
   // With a sort, each part could take as long as the whole; with a number of results to skip, each could have another order.
   const parts = wanted.has('sort') || body.has('skip') ? [] : firstParts
@@ -193,6 +225,19 @@ async function once(state, wanted, signal) {
   countAll(state, wanted, signal)
 }
 
+/** The request with the ids of its results, which the page opens. */
+function withIds(wanted) {
+  const fields = wanted.get('fields')
+  return fields && !fields.includes('_id') ? new Map(wanted).set('fields', [...fields, '_id']) : new Map(wanted)
+}
+
+/** A result as it is shown. */
+function entry(state, doc) {
+  const id = doc.get('_id')
+  if (state.wanted.get('fields')?.includes('_id') === false) doc.delete('_id')
+  return {id, doc}
+}
+
 /** Lets a request begin after some results: where the page before has ended, as another plan may have another order. */
 function goOn(body, skip, starts) {
   const bookmark = starts.get(skip)
@@ -211,7 +256,7 @@ async function receive(state, body, signal) {
     // A result may have a field of this name.
     else if (text === '{"docs":[') continue
     else if (!isWhole) docs.push(long(text, length))
-    else docs.push({doc: parse(text.replace(/,$/, ''))})
+    else docs.push(entry(state, parse(text.replace(/,$/, ''))))
     // The results are seen as they come.
     if (performance.now() - painted > 200) {
       showResults(state)
@@ -246,7 +291,7 @@ function summarize(state) {
   fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${count(documents, 'document')} and ${count(keys, 'index row')} read. `,
     state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
     (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, state.docs.length)),
-    warning && el('span', {class: 'notice'}, ` ${warning} `))
+    warning && !isMisspelled(state) && el('span', {class: 'notice'}, ` ${warning} `))
   focusIn(state.summary, focused)
 }
 
@@ -265,14 +310,14 @@ async function turn(state, step) {
 /** Shows the results, and then what changes in them. */
 function follow(state, wanted, signal) {
   return repeat(1000, signal, async answered => {
-    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(wanted), signal})
+    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(withIds(wanted)), signal})
     // A feed begins with all results.
     const docs = []
     for await (const {text, isWhole} of lines(response, longestSilence)) {
       if (!text) continue
       if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
       answered()
-      change(docs, parse(text))
+      change(docs, parse(text), doc => entry(state, doc))
       state.docs = docs
       showResults(state)
       fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
@@ -285,23 +330,22 @@ function follow(state, wanted, signal) {
 }
 
 /** Changes a list by a difference, as docs/server.md describes it. */
-function change(docs, difference) {
+function change(docs, difference, entry) {
   const moves = difference.get('moves')
   const gone = [...difference.get('removals'), ...moves.map(move => move.get('from'))].sort((a, b) => b - a)
   const taken = new Map(gone.map(at => [at, docs.splice(at, 1)[0]]))
   const added = [
-    ...difference.get('insertions').map(insertion => ({at: insertion.get('at'), doc: {doc: insertion.get('doc')}})),
+    ...difference.get('insertions').map(insertion => ({at: insertion.get('at'), doc: entry(insertion.get('doc'))})),
     ...moves.map(move => ({at: move.get('to'), doc: taken.get(move.get('from'))})),
   ]
   for (const {at, doc} of added.sort((a, b) => a.at - b.at)) docs.splice(at, 0, doc)
-  for (const update of difference.get('updates')) docs[update.get('at')] = {doc: update.get('doc')}
+  for (const update of difference.get('updates')) docs[update.get('at')] = entry(update.get('doc'))
 }
 
 function showResults(state) {
   const {docs, form, store} = state
   const linked = id => el('a', {href: link(store, 'document', {id})}, text(id || '(empty)', 120))
-  const idOf = entry => entry.doc ? entry.doc.get('_id') : entry.id
-  const open = entry => idOf(entry) === undefined ? '' : linked(idOf(entry))
+  const open = ({id}) => id === undefined ? '' : linked(id)
   if (!docs.length) return fill(state.results)
   if (form === 'JSON') {
     return fill(state.results, el('ol', {class: 'documents'}, docs.map(entry => el('li', {},
@@ -312,7 +356,7 @@ function showResults(state) {
   const fields = (state.wanted.get('fields') ?? []).filter(name => name !== '_id')
   state.grid.offer([...new Set([...fields, ...pathsOf(whole)])], fields.length || firstColumns)
   state.grid.measure(whole)
-  state.grid.show(docs.map(entry => el('tr', {}, el('td', {title: visible(idOf(entry) ?? '', 300)}, open(entry)), entry.doc ? state.grid.cells(entry.doc)
+  state.grid.show(docs.map(entry => el('tr', {}, el('td', {title: visible(entry.id ?? '', 300)}, open(entry)), entry.doc ? state.grid.cells(entry.doc)
     : el('td', {class: 'waiting', colspan: state.grid.columns.length}, `${count(entry.length, 'character')} of JSON, too long for a row`))))
   if (!state.frame.isConnected) fill(state.results, state.frame)
 }
@@ -339,7 +383,8 @@ async function explain(state) {
   const wanted = request(state)
   rememberQuery(state)
   try {
-    await showPlan(state.plan, state.store, wanted, state.signal)
+    state.wanted = wanted
+    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state).length)
     state.plan.querySelector('h2').focus()
   } catch (error) {
     refused(state, error)
