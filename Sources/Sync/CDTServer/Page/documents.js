@@ -3,7 +3,7 @@ import {choice, count, el, fill, say, tell, text, visible} from './dom.js'
 import {grid} from './grid.js'
 import {get, lines, long, path, repeat, send} from './api.js'
 import {beginning, parse} from './json.js'
-import {link, remember} from './router.js'
+import {link, remember, returnToPlace} from './router.js'
 
 /** The rows of a fetch, and the fetches that are kept: those nearest to what is seen. */
 const blockSize = 50
@@ -27,6 +27,7 @@ export async function showDocuments({main, store, parameters, signal}) {
   build(state, main)
   state.sequence = info.update_seq
   setTotal(state, seen)
+  returnToPlace()
   await repeat(2000, signal, async () => {
     const info = await get(path(store), signal)
     // What could not be fetched before is fetched now.

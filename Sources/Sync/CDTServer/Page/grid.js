@@ -23,6 +23,17 @@ export function valueAt(doc, path) {
   return namesOf(path).reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, doc)
 }
 
+/** Sets the value of a document at a path, and makes the objects on the way. */
+export function setAt(doc, path, value) {
+  const names = namesOf(path)
+  const last = names.pop()
+  const inner = names.reduce((outer, name) => {
+    if (!(outer.get(name) instanceof Map)) outer.set(name, new Map())
+    return outer.get(name)
+  }, doc)
+  inner.set(last, value)
+}
+
 /** The paths of the fields of some documents that are not objects, the frequent ones first. */
 export function pathsOf(docs) {
   const counts = new Map()

@@ -11,6 +11,7 @@ import {showIndexes} from './indexes.js'
 import {showConflicts} from './conflicts.js'
 import {showChanges, showReplications} from './changes.js'
 import {showReader} from './rules.js'
+import {forgetQueries} from './history.js'
 
 registerView('documents', 'Documents', showDocuments)
 registerView('query', 'Query', showQuery)
@@ -84,6 +85,7 @@ logout.addEventListener('click', () => during(logout, async () => {
   if (!mayLeave()) return
   await send('DELETE', '/_session')
   endUsers()
+  forgetQueries()
   logout.hidden = true
   dispatchEvent(new Event('reload'))
 }))

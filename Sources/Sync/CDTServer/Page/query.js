@@ -1,13 +1,15 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
 import {button, choice, copy, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
-import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Refusal, repeat, send} from './api.js'
+import {feed, get, lines, long, longestSilence, path, postForDocuments, Refusal, repeat, send} from './api.js'
 import {line, parse, swift} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {grid, pathsOf} from './grid.js'
 import {editor} from './editor.js'
 import {fieldsOf, isKnown, namesOf, nearest} from './names.js'
 import {showPlan} from './plan.js'
-import {link, remember} from './router.js'
+import {bulkMenu, countOf} from './bulk.js'
+import {historyMenu, keepQuery} from './history.js'
+import {link, remember, returnToPlace} from './router.js'
 
 /** More results are not kept in the page. */
 const maximumResults = 500
@@ -15,7 +17,7 @@ const firstColumns = 8
 
 export async function showQuery({main, store, parameters, signal}) {
   const state = {store, signal, form: 'Table', docs: [], running: null}
-  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 6, names: begun => suggestions(state, begun)})
+  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 3, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
   state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
@@ -29,7 +31,12 @@ export async function showQuery({main, store, parameters, signal}) {
     label: 'Results', store, 'aria-describedby': 'summary', onchange: () => showResults(state), onsort: name => sortBy(state, name),
   })
   state.frame = el('div', {class: 'grid', tabindex: '0', role: 'region', 'aria-label': 'Results'}, state.grid.element)
-  const submit = el('button', {}, 'Run')
+  state.history = historyMenu(store, query => {
+    for (const [name, field] of Object.entries(fieldsOfForm(state))) field.value = query[name] ?? ''
+    state.skip = 0
+    return run(state)
+  })
+  const submit = el('button', {title: 'Ctrl+Enter'}, 'Run')
   const form = el('form', {
     onsubmit: event => {
       event.preventDefault()
@@ -39,14 +46,18 @@ export async function showQuery({main, store, parameters, signal}) {
   }, state.selector.element,
   el('div', {class: 'row'}, labeled('Sort', state.sort), labeled('Fields', state.fields), labeled('Limit', state.limitField),
     el('label', {class: 'check'}, state.live, 'Live')),
-  el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
+  el('div', {class: 'row'}, submit, button('Explain', () => explain(state)), button('Format', () => state.selector.format()), state.history,
     button('Copy as Swift', () => copyAs(state, 'Swift')), button('Copy as a command', () => copyAs(state, 'command')),
     button('Copy as a fixture', () => copyAs(state, 'fixture'))))
   fill(main, el('h1', {}, 'Query'), form, state.hint, state.plan,
     el('div', {class: 'row'}, state.summary, choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
       state.form = form
       showResults(state)
-    }), state.grid.menu), state.results)
+    }), state.grid.menu, bulkMenu(store, () => {
+      const wanted = request(state)
+      for (const name of ['limit', 'skip']) wanted.delete(name)
+      return wanted
+    }, () => run(state))), state.results)
   state.names = {fields: [], operators: []}
   namesOf(store, signal).then(names => {
     state.names = names
@@ -54,8 +65,10 @@ export async function showQuery({main, store, parameters, signal}) {
     showHint(state)
     if (state.end) summarize(state)
   }, tell)
-  if (parameters.has('selector')) await run(state)
+  if (parameters.has('selector')) await run(state, false)
 }
+
+function fieldsOfForm({selector, sort, fields}) { return {selector, sort, fields} }
 
 function suggestions(state, begun) {
   const known = begun.startsWith('$') ? state.names.operators : state.names.fields
@@ -110,19 +123,19 @@ function unknownFields(state) {
 /** Whether there are no results because of fields that no document has: an index on one would not help. */
 function isMisspelled(state) { return !state.docs.length && unknownFields(state).length > 0 }
 
-function rememberQuery(state) {
+function rememberQuery(state, isNew) {
   const parameters = {selector: state.selector.value}
   if (state.sort.value) parameters.sort = state.sort.value
   if (state.fields.value) parameters.fields = state.fields.value
   if (state.limitField.value !== '50') parameters.limit = state.limitField.value
   if (state.skip) parameters.skip = state.skip
   if (state.live.checked) parameters.live = '1'
-  remember(link(state.store, 'query', parameters))
+  remember(link(state.store, 'query', parameters), isNew)
 }
 
 // MARK: Results
 
-async function run(state) {
+async function run(state, isNew = true) {
   state.running?.abort()
   state.running = new AbortController()
   const signal = AbortSignal.any([state.signal, state.running.signal])
@@ -131,7 +144,9 @@ async function run(state) {
   const sort = sortedBy(state)
   state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
   showHint(state)
-  rememberQuery(state)
+  rememberQuery(state, isNew)
+  keepQuery(state.store, Object.fromEntries(Object.entries(fieldsOfForm(state)).map(([name, field]) => [name, field.value])))
+  state.history.update()
   state.limit = wanted.get('limit')
   const query = line(new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')))
   if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
@@ -221,6 +236,7 @@ async function once(state, wanted, signal) {
   }
   showResults(state)
   summarize(state)
+  returnToPlace()
   // The results are there, whatever becomes of their number.
   countAll(state, wanted, signal)
 }
@@ -271,10 +287,9 @@ async function receive(state, body, signal) {
 /** The number of all results, of which the page shows some. */
 async function countAll(state, wanted, signal) {
   try {
-    const body = new Map([['selector', wanted.get('selector')], ['group', new Map([['aggregates', new Map([['count', new Map([['$count', new Map()]])]])]])]])
-    const {groups} = await post(path(state.store, '_find'), line(body), signal)
+    const total = await countOf(state.store, wanted.get('selector'), signal)
     if (signal.aborted) return
-    state.total = groups[0]?.count ?? 0
+    state.total = total
     summarize(state)
   } catch (error) {
     // A selector with members that the server adds is not counted.

@@ -27,23 +27,49 @@ export function link(store, view, parameters = {}) {
   return `#/db/${encodeURIComponent(store)}/${view}${query ? '?' + query : ''}`
 }
 
-/** Changes the address to what the view shows now, without showing it again. */
-export function remember(address) {
+/** Changes the address to what the view shows now, without showing it again: as a new one, or in place of the one that is open. */
+export function remember(address, isNew = false) {
+  if (isNew && address !== shown) history.pushState(null, '', address)
+  else history.replaceState(history.state, '', address)
   shown = address
-  history.replaceState(null, '', address)
 }
+
+/** How far the page and its list were scrolled when the address was left. */
+let place = null
+let timer
+
+/** Scrolls to where the address was left, when the view has its content. */
+export function returnToPlace() {
+  if (!place) return
+  const {top, inner} = place
+  place = null
+  const list = document.querySelector('main .grid')
+  if (list) list.scrollTop = inner
+  scrollTo(0, top)
+}
+
+history.scrollRestoration = 'manual'
+document.addEventListener('scroll', () => {
+  clearTimeout(timer)
+  timer = setTimeout(() => {
+    const inner = document.querySelector('main .grid')?.scrollTop ?? 0
+    history.replaceState({place: {top: scrollY, inner}}, '')
+  }, 200)
+}, true)
 
 async function show() {
   if (location.hash === shown) return
   shown = location.hash
+  clearTimeout(timer)
+  place = history.state?.place ?? null
   leaving.abort()
   leaving = new AbortController()
   const {signal} = leaving
-  const [place, query = ''] = location.hash.slice(1).split(/\?(.*)/s)
+  const [where, query = ''] = location.hash.slice(1).split(/\?(.*)/s)
   const parameters = new URLSearchParams(query)
   let parts
   try {
-    parts = place.split('/').slice(1).map(decodeURIComponent)
+    parts = where.split('/').slice(1).map(decodeURIComponent)
   } catch {
     parts = ['']
   }
@@ -53,6 +79,7 @@ async function show() {
   sayInNewView()
   showFrame(isStore ? store : null, view, opened)
   const main = fill(document.getElementById('main'))
+  if (!place) scrollTo(0, 0)
   try {
     if (isStore) await views.get(view).show({main, store, parameters, signal})
     else await places.get(opened).show({main, parameters, signal})
