@@ -37,10 +37,11 @@ export async function showDocument({main, store, parameters, signal}) {
     append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
       button('Merge them', () => mergeLeaves(main, store, best, living), edits)))
   }
-  if (shown) append(main, content(store, id, shown, best))
-  if (shown) append(main, showAttachments(store, shown, signal))
-  append(main, await showRules(store, id, signal))
-  append(main, await showRevisions(store, id, leaves, best, signal))
+  const beside = el('div')
+  append(main, el('div', {class: 'halves'}, el('div', {}, shown && content(store, id, shown, best)), beside))
+  if (shown) append(beside, showAttachments(store, shown, signal))
+  append(beside, await showRules(store, id, signal))
+  append(beside, await showRevisions(store, id, leaves, best, signal))
   await follow(store, id, best, signal)
 }
 

@@ -54,8 +54,8 @@ function build(state, main) {
     onkeydown: event => moved(state, event),
   }, el('div', {class: 'window'}, state.table), state.sizer)
   const start = el('input', {id: 'start', spellcheck: 'false', size: '16'})
-  fill(main, el('h1', {}, 'Documents'),
-    el('div', {class: 'row'}, state.heading,
+  fill(main,
+    el('div', {class: 'row'}, el('h1', {}, 'Documents'), state.heading,
       el('a', {class: 'button edits', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
       choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
         state.form = form

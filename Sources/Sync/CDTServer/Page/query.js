@@ -17,7 +17,7 @@ const firstColumns = 8
 
 export async function showQuery({main, store, parameters, signal}) {
   const state = {store, signal, form: 'Table', docs: [], running: null}
-  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 3, names: begun => suggestions(state, begun)})
+  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 2, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
   state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
@@ -49,7 +49,7 @@ export async function showQuery({main, store, parameters, signal}) {
   el('div', {class: 'row'}, submit, button('Explain', () => explain(state)), button('Format', () => state.selector.format()), state.history,
     button('Copy as Swift', () => copyAs(state, 'Swift')), button('Copy as a command', () => copyAs(state, 'command')),
     button('Copy as a fixture', () => copyAs(state, 'fixture'))))
-  fill(main, el('h1', {}, 'Query'), form, state.hint, state.plan,
+  fill(main, el('h1', {}, 'Query'), el('div', {class: 'halves'}, el('div', {}, form, state.hint), state.plan),
     el('div', {class: 'row'}, state.summary, choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
       state.form = form
       showResults(state)

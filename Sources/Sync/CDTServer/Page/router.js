@@ -77,7 +77,7 @@ async function show() {
   const isStore = kind === 'db' && store && views.has(view)
   const opened = isStore ? null : places.has(kind) ? kind : 'stores'
   sayInNewView()
-  showFrame(isStore ? store : null, view, opened)
+  showFrame(isStore ? store : null, view, opened, parameters.get('id'))
   const main = fill(document.getElementById('main'))
   if (!place) scrollTo(0, 0)
   try {
@@ -93,10 +93,10 @@ async function show() {
 }
 
 /** Shows the titles of the page: in the window, in the head, and the views of a store. */
-function showFrame(store, view, opened) {
+function showFrame(store, view, opened, id) {
   const place = document.getElementById('place')
   const nav = document.getElementById('views')
-  document.title = store ? `${views.get(view).title ?? 'Document'} · ${store}` : places.get(opened).title
+  document.title = store ? `${views.get(view).title ?? (id || 'Document')} · ${store}` : places.get(opened).title
   for (const name of places.keys()) {
     const element = document.getElementById(name)
     element.toggleAttribute('aria-current', name === opened)
@@ -106,7 +106,9 @@ function showFrame(store, view, opened) {
   showReader(store)
   nav.hidden = !store
   fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) =>
-    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : null}, title)))
+    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : name === 'documents' && view === 'document' ? 'true' : null}, title)))
+  // On a phone, the head scrolls.
+  document.querySelector('header [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'})
 }
 
 /** Whether an editor has text that is not saved. */
