@@ -130,7 +130,8 @@ let package = Package(
     module(
       "Sync", "CDTServer",
       [
-        "CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery", "CDTCPage",
+        "CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery", "CDTImport",
+        "CDTCPage",
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         server("Hummingbird", "hummingbird"),
         server("HummingbirdTLS", "hummingbird"),

@@ -185,12 +185,58 @@ class PointsOnWideScreen(PageTestCase):
 
     def test_a_sort_that_is_misspelled_is_said(self):
         for sort, said in [("-age", '"-age" is not a sort; write age:desc'), ("age:DESC", '"age:DESC" is not a sort; write age:desc'),
-                           ("agee", 'None of the first 1,000 documents has the field "agee" of the sort.')]:
+                           ("agee", 'None of the first 1,000 documents has the field "agee" of the sort; did you mean "age"?')]:
             self.open("contacts", "query", selector="{}", sort=sort)
             self.see(said)
         self.open("contacts", "query", selector="{}", sort="age:desc,_id")
         self.see("of 3,001")
         self.assertNotIn("of the sort", self.text)
+
+    def test_a_misspelled_field_is_said_before_an_index_is_proposed(self):
+        self.open("contacts", "query", selector='{"city": {"$gt": "A"}, "$or": [{"ctiy": "Oslo"}, {"pet": {"speces": "cat"}}]}')
+        self.see("No results of 0", 'None of the first 1,000 documents has the field "ctiy"; did you mean "city"?', 'did you mean "pet.species"?')
+        self.assertNotIn("No matching index found", self.text)
+        self.check_view("a misspelled field")
+        self.press("Use city")
+        self.see("Results 1 to 50 of 750")
+        self.assertIn('[{"city": "Oslo"}, {"pet": {"speces": "cat"}}]', self.named("field", "Selector").get_attribute("value"))
+        # What has results is not questioned by its plan.
+        self.open("contacts", "query", selector='{"speces": "cat"}')
+        self.see("None of the first 1,000 documents")
+        self.press("Explain")
+        self.see("every document")
+        self.assertNotIn("would help", self.text)
+        self.open("contacts", "groups", by="citty")
+        self.press("Use city")
+        self.see("Oslo")
+        self.assertNotIn("did you mean", self.text)
+
+    def test_results_without_ids_are_opened(self):
+        for more in ({}, {"live": "1"}):
+            self.open("tasks", "query", selector='{"_id": "task-3"}', fields="text", **more)
+            self.see("Task 3")
+            self.assertNotIn("_id", self.named("field", "Fields").get_attribute("value"))
+            self.press("Copy as a command")
+            self.assertRegex(self.find("#plan pre").text, "--fields text$")
+            self.named("choice", "JSON").click()
+            self.wait(lambda: self.all("#results pre"), "the result as JSON")
+            self.assertNotIn("_id", self.find("#results pre").text)
+            self.named("link", "task-3").click()
+            self.see('"_id": "task-3"')
+
+    def test_one_message_at_a_time(self):
+        self.fill("tasks", [{"_id": "said", "n": 1}])
+        self.open("tasks", "document", id="said")
+        self.press("Edit")
+        self.write("The document as JSON", self.value_with("said", n=2))
+        self.press("Save")
+        self.see("Saved.")
+        self.press("Edit")
+        self.assertNotIn("Saved.", self.text)
+        self.write("The document as JSON", '{"n": ')
+        self.press("Save")
+        self.see("Line 1: a value is missing")
+        self.assertEqual(self.find("#status").text, "")
 
     def test_a_merge_that_comes_too_late_deletes_nothing(self):
         name = "late"

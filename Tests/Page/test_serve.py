@@ -86,11 +86,25 @@ class ReadOnly(PageTestCase):
         cls.fill("contacts", [{"_id": "ann", "age": 36}])
 
     def test_changes_are_refused(self):
-        self.open("contacts", "document", id="ann")
-        self.press("Edit")
+        self.open("contacts", "document", id="ann", new="1")
+        self.write("The document as JSON", '{"_id": "bob"}')
         self.press("Save")
         self.see("This server is read-only.")
-        self.assertIn('"age":36', self.tool("get", "stores/contacts", "ann"))
+        self.assertNotIn("bob", self.tool("export", "stores/contacts"))
+
+    def test_no_changes_are_offered(self):
+        for view, parameters, seen in [
+            ("documents", {}, "1 document"), ("document", {"id": "ann"}, '"age": 36'), ("indexes", {}, "There are no indexes."),
+            ("query", {"selector": '{"age": 36}'}, "Results 1 to 1"),
+        ]:
+            self.open("contacts", view, **parameters)
+            self.see(seen)
+            if view == "query":
+                self.press("Explain")
+                self.see("every document")
+            self.check_view(view)
+            offered = {element.accessible_name for element in self.all("main button, main a") if element.is_displayed()}
+            self.assertFalse(offered & {"Add a document", "Edit", "Delete", "Merge them", "Make the index", "Make this index"}, view)
 
     def test_a_page_whose_program_was_started_again_says_so(self):
         cookies = self.browser.get_cookies()

@@ -13,6 +13,10 @@ static const unsigned char attachments_js[] = {
 #embed "../CDTServer/Page/attachments.js"
 };
 
+static const unsigned char bulk_js[] = {
+#embed "../CDTServer/Page/bulk.js"
+};
+
 static const unsigned char changes_js[] = {
 #embed "../CDTServer/Page/changes.js"
 };
@@ -37,8 +41,16 @@ static const unsigned char editor_js[] = {
 #embed "../CDTServer/Page/editor.js"
 };
 
+static const unsigned char grid_js[] = {
+#embed "../CDTServer/Page/grid.js"
+};
+
 static const unsigned char groups_js[] = {
 #embed "../CDTServer/Page/groups.js"
+};
+
+static const unsigned char history_js[] = {
+#embed "../CDTServer/Page/history.js"
 };
 
 static const unsigned char icon_svg[] = {
@@ -57,8 +69,16 @@ static const unsigned char json_js[] = {
 #embed "../CDTServer/Page/json.js"
 };
 
+static const unsigned char jsonview_js[] = {
+#embed "../CDTServer/Page/jsonview.js"
+};
+
 static const unsigned char merge_js[] = {
 #embed "../CDTServer/Page/merge.js"
+};
+
+static const unsigned char names_js[] = {
+#embed "../CDTServer/Page/names.js"
 };
 
 static const unsigned char page_css[] = {
@@ -75,6 +95,10 @@ static const unsigned char plan_js[] = {
 
 static const unsigned char query_js[] = {
 #embed "../CDTServer/Page/query.js"
+};
+
+static const unsigned char relaxed_js[] = {
+#embed "../CDTServer/Page/relaxed.js"
 };
 
 static const unsigned char revisions_js[] = {
@@ -96,22 +120,28 @@ static const unsigned char stores_js[] = {
 static const struct cdt_page_file files[] = {
     {"api.js", api_js, sizeof api_js},
     {"attachments.js", attachments_js, sizeof attachments_js},
+    {"bulk.js", bulk_js, sizeof bulk_js},
     {"changes.js", changes_js, sizeof changes_js},
     {"conflicts.js", conflicts_js, sizeof conflicts_js},
     {"document.js", document_js, sizeof document_js},
     {"documents.js", documents_js, sizeof documents_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"editor.js", editor_js, sizeof editor_js},
+    {"grid.js", grid_js, sizeof grid_js},
     {"groups.js", groups_js, sizeof groups_js},
+    {"history.js", history_js, sizeof history_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"index.html", index_html, sizeof index_html},
     {"indexes.js", indexes_js, sizeof indexes_js},
     {"json.js", json_js, sizeof json_js},
+    {"jsonview.js", jsonview_js, sizeof jsonview_js},
     {"merge.js", merge_js, sizeof merge_js},
+    {"names.js", names_js, sizeof names_js},
     {"page.css", page_css, sizeof page_css},
     {"page.js", page_js, sizeof page_js},
     {"plan.js", plan_js, sizeof plan_js},
     {"query.js", query_js, sizeof query_js},
+    {"relaxed.js", relaxed_js, sizeof relaxed_js},
     {"revisions.js", revisions_js, sizeof revisions_js},
     {"router.js", router_js, sizeof router_js},
     {"rules.js", rules_js, sizeof rules_js},

@@ -4,6 +4,7 @@ import CDTQuery
 import CDTServer
 import CDTServerTestSupport
 import CouchDB
+import Foundation
 import Testing
 
 /// The resources that the page needs besides those of CouchDB.
@@ -58,6 +59,28 @@ import Testing
         #expect(rows[0]?["error"]?.stringValue?.isEmpty == false)
         #expect(rows[0]?["reason"]?.stringValue?.isEmpty == false)
         #expect(rows[1]?["info"]?["db_name"] == "whole")
+      }
+    }
+  }
+
+  @Test func `all results of a query are a file`() async throws {
+    try await Self.withPeople { server in
+      let request = #"{"selector": {"age": {"$gte": 98}}, "fields": ["age", "pets"]}"#
+      let query = "request=\(request.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
+      let csv = try await server.get("/db/_results?format=csv&\(query)")
+      #expect(csv.headers["content-type"] == "text/csv; charset=utf-8")
+      #expect(csv.headers["content-disposition"] == "attachment")
+      let rows = csv.text.split(separator: "\n")
+      #expect(rows.first == "_id,_rev,age,pets")
+      #expect(rows.map { $0.split(separator: ",").first } == ["_id", "p1098", "p1099", "p1198", "p1199"])
+      #expect(rows.last?.hasSuffix(#",99,[0]"#) == true)
+      let lines = try await server.get("/db/_results?\(query)")
+      #expect(lines.text.hasPrefix(#"{"age":98,"pets":[0,1]}"# + "\n"))
+      // Without a limit, all are sent.
+      let all = try await server.get("/db/_results?format=json&request=%7B%22selector%22%3A%7B%7D%7D")
+      #expect(all.json.arrayValue?.count == 200)
+      for wrong in ["format=xls&\(query)", "request=%7B", "request=%7B%7D", "format=csv"] {
+        #expect(try await server.get("/db/_results?\(wrong)").status == 400, "\(wrong)")
       }
     }
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTDatastore
+import CDTImport
 import CDTJSON
 import CDTQuery
 
@@ -87,7 +88,7 @@ struct ExportCommand: ParsableCommand {
     let query = try Query([:], sort: ["_id"])
     try datastore.read { snapshot in
       var columns = ResultColumns()
-      for name in ["_id", "_rev"] { try columns.add(name, of: []) }
+      for name in ["_id", "_rev"] { columns.add(try ResultColumns.path(name), of: []) }
       try snapshot.forEachJSON(query) { columns.add(try JSONObject(parsing: $0)) }
       let output = try Output.opening(file)
       try output.line(csv.line(columns.paths))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTDatastore
+import CDTImport
 import CDTJSON
 import CDTPlatform
 import CDTQuery
@@ -76,8 +77,16 @@ struct ResultWriter {
   /// The names of the members that a projection selects, as they are spelled in stored JSON.
   private var names: [[UInt8]] {
     get throws {
-      let paths = try fields.map(ResultColumns.path)
+      let paths = try fields.map(Self.path)
       return paths.filter { $0.documentField == nil }.compactMap { $0.segments.first?.spelling }
+    }
+  }
+
+  private static func path(_ text: String) throws -> FieldPath {
+    do throws(FieldPath.Fault) {
+      return try ResultColumns.path(text)
+    } catch {
+      throw ToolError(.data, "\"\(text)\" is not a field; write a path such as pet.species")
     }
   }
 
@@ -163,7 +172,7 @@ struct ResultWriter {
         ? false : rows.isEmpty ? ownFields.contains(name) : rows.contains { $0[name] != nil }
     }
     var columns = ResultColumns(isFlat: options.flatten)
-    for field in own + fields { try columns.add(field, of: rows) }
+    for field in own + fields { columns.add(try Self.path(field), of: rows) }
     if fields.isEmpty { for row in rows { columns.add(row) } }
     return (columns, rows)
   }

@@ -15,6 +15,8 @@ extension RequestContext {
     ]
     // For the commands that the page shows to who has the directory at hand.
     if server.addressToken != nil { json["directory"] = .string(databases.directory) }
+    // The page then offers no edits.
+    if server.configuration.isReadOnly { json["read_only"] = true }
     return Reply.json(json)
   }
 

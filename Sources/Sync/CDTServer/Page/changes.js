@@ -1,5 +1,5 @@
 // What happens now: the changes of a store, of any process, and the replications of the server.
-import {count, el, fill, table, text} from './dom.js'
+import {count, el, fill, revision, table, text} from './dom.js'
 import {feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {link} from './router.js'
@@ -38,7 +38,7 @@ export async function showChanges({main, store, signal}) {
 
 function row(store, id, rev, isDeleted, time) {
   return el('tr', {}, el('td', {}, time), el('td', {}, el('a', {href: link(store, 'document', {id})}, text(id, 120))),
-    el('td', {}, text(rev, 60)), el('td', {}, isDeleted ? 'deleted' : ''))
+    el('td', {}, revision(rev)), el('td', {}, isDeleted ? 'deleted' : ''))
 }
 
 export async function showReplications({main, signal}) {

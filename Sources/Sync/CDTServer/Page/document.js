@@ -1,7 +1,8 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {append, button, confirmed, count, during, el, fill, say, sayNext, text, visible} from './dom.js'
+import {append, button, confirmed, count, during, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
 import {called, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
+import {copyJSON, jsonView} from './jsonview.js'
 import {editor} from './editor.js'
 import {showAttachments} from './attachments.js'
 import {commonAncestor, showRevisions} from './revisions.js'
@@ -13,6 +14,8 @@ import {link} from './router.js'
 const longestString = 2_000
 const longestText = 200_000
 const longestEdit = 1_000_000
+/** What a page of a server that is read-only does not show. */
+const edits = {class: 'edits'}
 
 export async function showDocument({main, store, parameters, signal}) {
   if (parameters.has('new')) return showNew(main, store)
@@ -32,12 +35,13 @@ export async function showDocument({main, store, parameters, signal}) {
   fill(main, heading)
   if (living.length > 1) {
     append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
-      button('Merge them', () => mergeLeaves(main, store, best, living))))
+      button('Merge them', () => mergeLeaves(main, store, best, living), edits)))
   }
-  if (shown) append(main, content(store, id, shown, best))
-  if (shown) append(main, showAttachments(store, shown, signal))
-  append(main, await showRules(store, id, signal))
-  append(main, await showRevisions(store, id, leaves, best, signal))
+  const beside = el('div')
+  append(main, el('div', {class: 'halves'}, el('div', {}, shown && content(store, id, shown, best)), beside))
+  if (shown) append(beside, showAttachments(store, shown, signal))
+  append(beside, await showRules(store, id, signal))
+  append(beside, await showRevisions(store, id, leaves, best, signal))
   await follow(store, id, best, signal)
 }
 
@@ -57,20 +61,17 @@ async function follow(store, id, best, signal) {
 function content(store, id, shown, best) {
   const isWinner = shown.get('_rev') === best?.get('_rev')
   const plain = withoutHistory(shown)
-  const whole = pretty(plain)
+  // The attachments have a list of their own.
+  const seen = new Map([...plain].filter(([name]) => name !== '_attachments'))
+  const whole = pretty(seen)
   const section = el('section', {'aria-labelledby': 'content'})
-  const view = el('pre', {class: 'json', id: 'document-json', tabindex: '0', 'aria-labelledby': 'content'})
-  let limit = longestText
-  const write = () => {
-    const shortText = whole.length > longestText && limit === longestText ? pretty(shortened(plain, longestString)) : whole
-    fill(view, visible(shortText, limit))
-    more.hidden = shortText.length <= limit && shortText === whole
-  }
-  const more = button(`Show all ${whole.length.toLocaleString('en')} characters`, () => {
-    limit = Infinity
-    write()
+  const view = el('div')
+  const write = (value, limit) => fill(view, jsonView(value, {limit, id: 'document-json', 'aria-labelledby': 'content'}))
+  const more = whole.length > longestText && button(`Show all ${whole.length.toLocaleString('en')} characters`, () => {
+    write(seen, Infinity)
+    more.hidden = true
   })
-  write()
+  write(more ? shortened(seen, longestString) : seen, longestText)
   const edit = button('Edit', () => {
     if (whole.length > longestEdit) {
       throw new Error('The document is too long to be edited here; use cdtquery get and cdtquery put.')
@@ -82,10 +83,10 @@ function content(store, id, shown, best) {
       return saveEdited(section, store, id, shown, doc)
     }))
     section.querySelector('textarea').focus()
-  })
-  const deletion = button('Delete', () => remove(store, id, shown))
-  append(section, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${visible(shown.get('_rev'))}`), view,
-    el('p', {class: 'row'}, more, isWinner && edit, isWinner && deletion))
+  }, edits)
+  const deletion = button('Delete', () => remove(store, id, shown), edits)
+  append(section, el('div', {class: 'row'}, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${shortRevision(shown.get('_rev'))}`),
+    isWinner && edit, copyJSON(seen), isWinner && deletion, more), view)
   return section
 }
 
@@ -157,7 +158,7 @@ async function resolve(section, store, id, shown, mine) {
   const theirs = await winner(store, id)
   if (!section.isConnected) throw new Error('The document was changed meanwhile, and your text is not saved.')
   if (!theirs) throw new Error('The document was deleted meanwhile. Add it again if you want to keep your text.')
-  const versions = [{title: 'Yours', value: mine, rev: shown.get('_rev')}, {title: `Theirs, ${theirs.get('_rev')}`, value: theirs, rev: theirs.get('_rev')}]
+  const versions = [{title: 'Yours', value: mine, rev: shown.get('_rev')}, {title: `Theirs, ${shortRevision(theirs.get('_rev'))}`, value: theirs, rev: theirs.get('_rev')}]
   const choices = merge(versions, withoutHistory(shown), async (merged, attachments) => {
     const others = takeAttachments(merged, theirs, versions, attachments)
     merged.set('_id', id)
@@ -195,7 +196,7 @@ async function copyAttachments(store, id, saved, others) {
       const body = await (await send('GET', address(source))).blob()
       rev = (await (await send('PUT', address(rev), {body, headers: {'Content-Type': type}})).json()).rev
     } catch (error) {
-      throw new Error(`The document is saved, but the attachment ${visible(name)} of ${visible(source)} is not copied: ${error.message}`)
+      throw new Error(`The document is saved, but the attachment ${visible(name)} of ${shortRevision(source)} is not copied: ${error.message}`)
     }
   }
 }
@@ -206,7 +207,7 @@ async function mergeLeaves(main, store, best, living) {
   const others = living.filter(leaf => leaf.get('_rev') !== best.get('_rev'))
   const versions = [best, ...others].map(leaf => {
     const rev = leaf.get('_rev')
-    return {title: leaf === best ? `Winner, ${rev}` : rev, value: leaf, rev}
+    return {title: leaf === best ? `Winner, ${shortRevision(rev)}` : shortRevision(rev), value: leaf, rev}
   })
   const ancestor = commonAncestor(living)
   const base = ancestor ? (await revisions(store, id, [ancestor]))[0] ?? null : null

@@ -1,8 +1,9 @@
 // The documents in the order of their ids. Only the rows that are seen are in the page, and only those near them are fetched.
-import {choice, count, el, fill, say, tell, text} from './dom.js'
+import {choice, count, el, fill, say, tell, text, visible} from './dom.js'
+import {grid} from './grid.js'
 import {get, lines, long, path, repeat, send} from './api.js'
 import {beginning, parse} from './json.js'
-import {link, remember} from './router.js'
+import {link, remember, returnToPlace} from './router.js'
 
 /** The rows of a fetch, and the fetches that are kept: those nearest to what is seen. */
 const blockSize = 50
@@ -14,18 +15,19 @@ const firstColumns = 6
 export async function showDocuments({main, store, parameters, signal}) {
   const state = {
     store, signal, sequence: null, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(), failed: new Map(),
-    form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', columns: [], all: [],
+    form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table',
   }
   // The number of documents that the database has is not the one that the user sees.
   const total = async () => (await get(path(store, '_all_docs') + '?limit=0', signal)).total_rows
   const [info, seen, fields] = await Promise.all([get(path(store), signal), total(), get(path(store, '_fields') + '?limit=1000', signal)])
-  // Elements of arrays and members of objects are in the fields that have them.
-  state.all = fields.fields.filter(field => !/[.[]/.test(field.path)).sort((a, b) => b.documents - a.documents).map(field => field.path)
-  state.columns = state.all.slice(0, firstColumns)
+  // An object has its members as columns, and an array is one.
+  const paths = fields.fields.filter(field => !field.path.includes('[]') && Object.keys(field.types).join() !== 'object')
+  state.paths = paths.sort((a, b) => b.documents - a.documents).map(field => field.path)
   state.heading = el('p', {id: 'document-count'})
   build(state, main)
   state.sequence = info.update_seq
   setTotal(state, seen)
+  returnToPlace()
   await repeat(2000, signal, async () => {
     const info = await get(path(store), signal)
     // What could not be fetched before is fetched now.
@@ -38,22 +40,29 @@ export async function showDocuments({main, store, parameters, signal}) {
 }
 
 function build(state, main) {
-  state.table = el('table', {'aria-label': 'Documents', 'aria-describedby': 'document-count'})
+  state.grid = grid({
+    label: 'Documents', store: state.store, 'aria-describedby': 'document-count', onchange: () => render(state),
+    // A query sorts by an index, says how long it takes, and offers the index that is missing.
+    onsort: name => { location.hash = link(state.store, 'query', {selector: '{}', sort: name === '_id' ? '_id:desc' : name}) },
+  })
+  state.grid.sorted('_id', 'ascending')
+  state.grid.offer(state.paths, firstColumns)
+  state.table = state.grid.element
   state.sizer = el('div', {class: 'sizer'})
   state.scroller = el('div', {
-    class: 'scroller', tabindex: '0', role: 'region', 'aria-label': 'Documents', onscroll: () => scrolled(state),
+    class: 'grid scroller', tabindex: '0', role: 'region', 'aria-label': 'Documents', onscroll: () => scrolled(state),
     onkeydown: event => moved(state, event),
   }, el('div', {class: 'window'}, state.table), state.sizer)
   const start = el('input', {id: 'start', spellcheck: 'false', size: '16'})
-  fill(main, el('h1', {}, 'Documents'),
-    el('div', {class: 'row'}, state.heading,
-      el('a', {class: 'button', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
+  fill(main,
+    el('div', {class: 'row'}, el('h1', {}, 'Documents'), state.heading,
+      el('a', {class: 'button edits', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
       choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
         state.form = form
         remember(link(state.store, 'documents', form === 'JSON' ? {as: 'JSON'} : {}))
         render(state)
       }),
-      columnsOf(state),
+      state.grid.menu,
       el('form', {
         class: 'row', onsubmit: event => {
           event.preventDefault()
@@ -61,19 +70,10 @@ function build(state, main) {
         },
       }, el('label', {for: 'start'}, 'Go to id'), start, el('button', {}, 'Go'))),
     state.scroller)
-  new ResizeObserver(() => render(state)).observe(state.scroller)
-}
-
-/** The choice of the columns. */
-function columnsOf(state) {
-  const boxes = state.all.slice(0, 200).map(field => el('label', {}, el('input', {
-    type: 'checkbox', checked: state.columns.includes(field), onchange: event => {
-      state.columns = state.all.filter(other => other === field ? event.target.checked : state.columns.includes(other))
-      render(state)
-    },
-  }), text(field, 60)))
-  return el('details', {class: 'menu'}, el('summary', {}, 'Columns'),
-    el('div', {}, boxes.length ? boxes : 'No fields', state.all.length > 200 && el('p', {}, 'The other fields are in the documents as JSON.')))
+  new ResizeObserver(() => {
+    state.height = null
+    setTotal(state, state.total)
+  }).observe(state.scroller)
 }
 
 async function goTo(state, id) {
@@ -85,14 +85,18 @@ async function goTo(state, id) {
 
 // MARK: Scrolling
 
+/** The height of a row. On a phone it is a card, and there is no row with the names of the columns. */
 function rowHeight(state) {
-  state.height ??= parseFloat(getComputedStyle(state.scroller).getPropertyValue('--row')) || 30
+  if (!state.height) {
+    const style = getComputedStyle(state.scroller)
+    ;[state.height, state.headRows] = [parseFloat(style.getPropertyValue('--row')) || 32, parseFloat(style.getPropertyValue('--head'))]
+  }
   return state.height
 }
 
 function rowsSeen(state) {
-  // One row is that of the header.
-  return Math.max(1, Math.floor(state.scroller.clientHeight / rowHeight(state)) - 1)
+  const rows = Math.floor(state.scroller.clientHeight / rowHeight(state))
+  return Math.max(1, rows - state.headRows)
 }
 
 function greatestFirst(state) { return Math.max(0, state.total - rowsSeen(state)) }
@@ -139,15 +143,12 @@ function moved(state, event) {
 function render(state) {
   if (!state.scroller.isConnected) return
   const seen = rowsSeen(state) + 1
+  state.grid.measure((state.blocks.get(Math.floor(state.first / blockSize))?.rows ?? []).flatMap(row => row.doc ?? []))
   const rows = []
   for (let at = state.first; at < Math.min(state.first + seen, state.total); at++) rows.push(rowOf(state, at))
-  const columns = state.form === 'JSON' ? ['Document'] : state.columns
-  const focused = state.table.contains(document.activeElement) ? document.activeElement.closest('tr')?.ariaRowIndex : null
-  fill(state.table,
-    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, '_id'), columns.map(column => el('th', {scope: 'col'}, text(column, 60))))),
-    el('tbody', {}, rows))
+  const focused = state.grid.body.contains(document.activeElement) ? document.activeElement.closest('tr').ariaRowIndex : null
+  state.grid.show(rows, state.form)
   state.table.setAttribute('aria-rowcount', state.total + 1)
-  state.table.classList.toggle('as-json', state.form === 'JSON')
   if (focused) (rows.find(row => row.ariaRowIndex === focused)?.querySelector('a') ?? state.scroller).focus({preventScroll: true})
   fetchSoon(state)
 }
@@ -155,24 +156,16 @@ function render(state) {
 function rowOf(state, at) {
   const row = state.blocks.get(Math.floor(at / blockSize))?.rows[at % blockSize]
   const cells = []
-  const columns = state.form === 'JSON' ? 1 : state.columns.length
+  const columns = state.form === 'JSON' ? 1 : state.grid.columns.length
   if (!row) {
     cells.push(el('td', {class: 'waiting'}, '…'), ...Array.from({length: columns}, () => el('td')))
   } else {
-    cells.push(el('td', {}, el('a', {href: link(state.store, 'document', {id: row.id})}, text(row.id || '(empty)', 120))))
+    cells.push(el('td', {title: row.id.length > 12 ? visible(row.id) : null}, el('a', {href: link(state.store, 'document', {id: row.id})}, text(row.id || '(empty)', 120))))
     if (!row.doc) cells.push(el('td', {colspan: columns, class: 'waiting'}, `${count(row.length, 'character')} of JSON, too long for a row`))
-    else if (state.form === 'JSON') cells.push(el('td', {}, text(beginning(row.doc))))
-    else cells.push(...state.columns.map(column => valueCell(row.doc, column)))
+    else if (state.form === 'JSON') cells.push(el('td', {class: 'value'}, text(beginning(row.doc))))
+    else cells.push(...state.grid.cells(row.doc))
   }
   return el('tr', {'aria-rowindex': at + 2}, cells)
-}
-
-/** The cell of a field. */
-export function valueCell(doc, column) {
-  if (!doc.has(column)) return el('td', {class: 'absent'}, el('span', {class: 'hidden'}, 'absent'))
-  const value = doc.get(column)
-  if (typeof value === 'string') return el('td', {}, text(value, 200))
-  return el('td', {class: typeof value === 'object' ? 'value' : 'value scalar'}, text(beginning(value, 200), 300))
 }
 
 function fetchSoon(state) {

@@ -39,6 +39,8 @@ export async function during(element, action) {
   if (element.getAttribute('aria-disabled') === 'true') return
   // Not `disabled`, which would take the focus away.
   element.setAttribute('aria-disabled', 'true')
+  // What was said before is about something else.
+  say('')
   try {
     await action()
   } catch (error) {
@@ -106,6 +108,35 @@ export function visible(text, limit = 300) {
 /** A text of a document in an element that keeps its direction to itself. */
 export function text(value, limit) {
   return el('bdi', {}, visible(value, limit))
+}
+
+/** A revision, of which eight characters of the digest are seen. The whole is seen on hover, and copied. */
+export function revision(rev) {
+  const short = shortRevision(rev)
+  if (short.length >= rev.length) return text(rev, 60)
+  return el('bdi', {class: 'revision', title: visible(rev)}, short, el('span', {class: 'tail'}, visible(rev.slice(short.length))))
+}
+
+/** The beginning of a revision, for names and messages. */
+export function shortRevision(rev) { return visible(rev.replace(/^(\d+-.{8}).+$/s, '$1'), 60) }
+
+/** A button that writes a text to the clipboard. */
+export function copyButton(text, label = 'Copy') {
+  return button(label, async () => {
+    const copied = text()
+    if (await copy(copied)) return say('Copied.')
+    throw new Error('The browser lets pages of other machines write to the clipboard only with TLS; select the text and copy it.')
+  })
+}
+
+/** Writes to the clipboard; returns whether that is allowed. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 export function count(number, noun, nouns = noun + 's') {

@@ -1,13 +1,14 @@
 // A field for JSON: completion of names and operators, and an error at its place.
-import {el, fill, visible} from './dom.js'
+import {button, el, fill, say, visible} from './dom.js'
 import {failureText} from './api.js'
-import {Fault, parse} from './json.js'
+import {Fault, parse, pretty} from './json.js'
+import {corrected} from './relaxed.js'
 
 let number = 0
 
 /**
  * @param names Returns what a name in quotes that begins so can be completed to.
- * @returns element, value, clear(), fail(error), offer()
+ * @returns element, value, clear(), fail(error), offer(), format()
  */
 export function editor({label, value = '', rows = 6, names = null, id = `editor-${++number}`}) {
   const behind = el('pre', {class: 'behind', 'aria-hidden': 'true'})
@@ -22,6 +23,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
     set value(text) {
       area.value = text
       field.clear()
+      size()
     },
     area,
     clear() {
@@ -31,6 +33,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
     },
     /** Shows an error, or each failure of a rule in a line, with its place if that is known. */
     fail(error) {
+      say('')
       const problems = error.failures?.length ? error.failures : [error]
       const places = placesOf(problems, area.value)
       area.setAttribute('aria-invalid', 'true')
@@ -38,6 +41,14 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
         const row = places[number] && area.value.slice(0, places[number].start).split('\n').length
         return `${number ? '\n' : ''}${row ? `Line ${row}: ` : ''}${visible(problem.path ? failureText(problem) : problem.message, 1_000)}`
       }))
+      const meant = error instanceof Fault && corrected(area.value)
+      if (meant) {
+        fill(problem, problem.textContent, `; did you mean ${visible(meant, 300)}? `, button('Use it', () => {
+          field.value = meant
+          area.focus()
+          area.dispatchEvent(new Event('input'))
+        }))
+      }
       const place = places.find(Boolean)
       if (!place) return
       const before = area.value.slice(0, place.start)
@@ -48,9 +59,27 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       follow()
     },
   }
+  field.format = () => {
+    try {
+      const formatted = pretty(parse(area.value))
+      if (formatted !== area.value) area.setRangeText(formatted, 0, area.value.length)
+      field.clear()
+      size()
+    } catch (error) {
+      field.fail(error)
+    }
+  }
+  const size = () => { area.rows = Math.max(rows, Math.min(24, area.value.split('\n').length)) }
+  size()
   const follow = () => { [behind.scrollTop, behind.scrollLeft] = [area.scrollTop, area.scrollLeft] }
   area.addEventListener('scroll', follow)
-  area.addEventListener('input', () => field.clear())
+  area.addEventListener('input', () => {
+    field.clear()
+    size()
+  })
+  area.addEventListener('keydown', event => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) area.form?.requestSubmit()
+  })
   // Offers completions again, when more names are known.
   field.offer = names ? complete(area, list, names) : () => {}
   field.element = el('div', {class: 'editor'}, el('label', {for: id}, label),
@@ -133,6 +162,7 @@ function complete(area, list, names) {
     const actions = {
       ArrowDown: () => mark(chosen + 1), ArrowUp: () => mark(chosen - 1), Enter: () => take(chosen), Tab: () => take(chosen), Escape: close,
     }
+    if (event.ctrlKey || event.metaKey) return close()
     if (!actions[event.key] || event.shiftKey) return
     event.preventDefault()
     actions[event.key]()

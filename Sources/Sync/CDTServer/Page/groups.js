@@ -1,8 +1,10 @@
 // Groups of documents as a bar chart, which is a table with bars.
-import {bar, button, during, el, fill, labeled, tell, text} from './dom.js'
-import {get, path, postForDocuments} from './api.js'
+import {bar, button, during, el, fill, labeled, tell, text, visible} from './dom.js'
+import {path, postForDocuments} from './api.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
+import {isKnown, namesOf, nearest} from './names.js'
+import {shownValue, valueAt} from './grid.js'
 import {showPlan} from './plan.js'
 import {link, remember} from './router.js'
 
@@ -21,8 +23,23 @@ export async function showGroups({main, store, parameters, signal}) {
   const chart = el('div', {id: 'chart', 'aria-live': 'polite'})
   const plan = el('div')
   const submit = el('button', {}, 'Group')
+  const hint = el('p', {class: 'notice', role: 'alert', hidden: true})
+  let known = []
+  const showHint = () => {
+    const unknown = [by, field, unwind].filter(input => input.value && !input.value.includes(',') && !isKnown(input.value.trim(), known))
+    fill(hint, unknown.map(input => {
+      const meant = nearest(input.value.trim(), known)
+      return [`None of the first 1,000 documents has the field "${visible(input.value, 100)}"${meant ? `; did you mean "${visible(meant, 100)}"?` : '.'} `,
+        meant && button(`Use ${visible(meant, 60)}`, () => {
+          input.value = meant
+          return run()
+        })]
+    }))
+    hint.hidden = !unknown.length
+  }
   const ask = async action => {
     selector.clear()
+    showHint()
     let body
     try {
       body = request(parse(selector.value), by.value, show.value, field.value, unwind.value)
@@ -54,9 +71,12 @@ export async function showGroups({main, store, parameters, signal}) {
       during(submit, run)
     },
   }, el('div', {class: 'row'}, labeled('Group by', by), labeled('Show the', show), labeled('of the field', field), labeled('Elements of the array', unwind)),
-  selector.element, el('div', {class: 'row'}, submit, button('Explain', explain)), names), plan, chart)
-  get(path(store, '_fields') + '?limit=1000', signal).then(({fields}) => fill(names, fields.map(({path}) =>
-    el('option', {value: path.replaceAll('[]', '')}))), tell)
+  selector.element, el('div', {class: 'row'}, submit, button('Explain', explain)), names), hint, plan, chart)
+  namesOf(store, signal).then(({fields}) => {
+    known = fields
+    fill(names, fields.map(value => el('option', {value})))
+    showHint()
+  }, tell)
   if (parameters.has('by')) await run()
 }
 
@@ -81,17 +101,11 @@ function chartOf(groups, by, show, field) {
       el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),
       el('thead', {}, el('tr', {}, names.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, what), el('td'))),
       el('tbody', {}, groups.map(row => el('tr', {},
-        names.map(name => at(row, name)).map(value => el('th', {scope: 'row'}, value === undefined ? el('em', {}, 'absent') : text(typeof value === 'string' ? value : beginning(value, 100), 100))),
+        names.map(name => valueAt(row, name)).map(value => el('th', {scope: 'row', title: typeof value === 'string' ? visible(value, 1_000) : null}, value === undefined ? el('em', {}, 'absent') : text(shownValue(value).text, 100))),
         el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
         el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
     groups.length === maximumGroups && el('p', {}, `The first ${maximumGroups} groups are shown.`),
   ]
-}
-
-/** The value of a row at a path, whose dots within names have a backslash. */
-function at(row, path) {
-  return path.split(/(?<!\\)\./).map(name => name.replace(/\\(.)/g, '$1'))
-    .reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, row)
 }
 
 function shown(value) {

@@ -149,12 +149,18 @@ export function beginning(value, limit = 300) {
   return write(value)
 }
 
+/** Whether a value is written on one line: a short array or object within another, or what has no members. */
+export function isInline(value, indent) {
+  const isObject = value instanceof Map
+  if (!isObject && !Array.isArray(value) || (isObject ? value.size : value.length) === 0) return true
+  const members = isObject ? [...value.values()] : value
+  return indent !== '' && members.length <= 8 && members.every(isShort)
+}
+
 /** Writes a value with a line for each member, and short arrays and objects on one. */
 export function pretty(value, indent = '') {
+  if (isInline(value, indent)) return line(value)
   const isObject = value instanceof Map
-  if (!isObject && !Array.isArray(value) || (isObject ? value.size : value.length) === 0) return line(value)
-  const members = isObject ? [...value.values()] : value
-  if (indent && members.length <= 8 && members.every(isShort)) return line(value)
   const inner = indent + '  '
   const lines = isObject
     ? [...value].map(([name, member]) => `${inner}${JSON.stringify(name)}: ${pretty(member, inner)}`)

@@ -11,6 +11,7 @@ import {showIndexes} from './indexes.js'
 import {showConflicts} from './conflicts.js'
 import {showChanges, showReplications} from './changes.js'
 import {showReader} from './rules.js'
+import {forgetQueries} from './history.js'
 
 registerView('documents', 'Documents', showDocuments)
 registerView('query', 'Query', showQuery)
@@ -59,10 +60,17 @@ async function ask(refusal) {
     if (response.ok) {
       showUser(await (await fetch('/_session')).json())
       showReader()
+      showAccess()
       return true
     }
     reason = (await response.json()).reason
   }
+}
+
+/** Hides what changes something if the server is read-only. */
+async function showAccess() {
+  const response = await fetch('/')
+  if (response.ok) document.documentElement.toggleAttribute('data-read-only', (await response.json()).read_only === true)
 }
 
 const logout = document.getElementById('logout')
@@ -77,6 +85,7 @@ logout.addEventListener('click', () => during(logout, async () => {
   if (!mayLeave()) return
   await send('DELETE', '/_session')
   endUsers()
+  forgetQueries()
   logout.hidden = true
   dispatchEvent(new Event('reload'))
 }))
@@ -88,4 +97,5 @@ document.querySelector('.skip').addEventListener('click', event => {
   event.preventDefault()
   document.getElementById('main').focus()
 })
+showAccess().catch(tell)
 start()

@@ -3,9 +3,10 @@ import {button, count, el, fill, say, text, visible} from './dom.js'
 import {get, path, post, repeat} from './api.js'
 import {line} from './json.js'
 
-export async function showPlan(place, store, wanted, signal) {
+/** @param proposes Whether an index is proposed, by what was measured. */
+export async function showPlan(place, store, wanted, signal, proposes = () => true) {
   const plan = await explain(store, wanted, signal)
-  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, () => makeIndex(place, store, wanted, plan, signal)))
+  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, proposes(plan.measured) && (() => makeIndex(place, store, wanted, plan, signal))))
 }
 
 async function explain(store, wanted, signal) {
@@ -56,7 +57,7 @@ function planOf(plan, make = null) {
       node(groups ? 'Read' : 'Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
       plan.covered && !groups && node('Covered', 'ids and counts come from the index alone')),
     others(plan),
-    make && measured.suggested && el('p', {class: 'notice'}, `An index on ${fields(measured.suggested)} would help. `, button('Make this index', make)),
+    make && measured.suggested && el('p', {class: 'notice edits'}, `An index on ${fields(measured.suggested)} would help. `, button('Make this index', make)),
     el('details', {}, el('summary', {}, 'SQL'), plan.sql.map(sql => el('pre', {class: 'json', tabindex: '0', 'aria-label': 'SQL'}, sql))))
 }
 

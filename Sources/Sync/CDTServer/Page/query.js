@@ -1,17 +1,23 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
-import {button, choice, count, during, el, fill, labeled, say, table, tell, text} from './dom.js'
-import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Refusal, repeat, send} from './api.js'
-import {beginning, line, parse, pretty, swift} from './json.js'
+import {button, choice, copy, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
+import {feed, get, lines, long, longestSilence, path, postForDocuments, Refusal, repeat, send} from './api.js'
+import {line, parse, swift} from './json.js'
+import {copyJSON, jsonView} from './jsonview.js'
+import {grid, pathsOf} from './grid.js'
 import {editor} from './editor.js'
+import {fieldsOf, isKnown, namesOf, nearest} from './names.js'
 import {showPlan} from './plan.js'
-import {link, remember} from './router.js'
+import {bulkMenu, countOf} from './bulk.js'
+import {historyMenu, keepQuery} from './history.js'
+import {link, remember, returnToPlace} from './router.js'
 
 /** More results are not kept in the page. */
 const maximumResults = 500
+const firstColumns = 8
 
 export async function showQuery({main, store, parameters, signal}) {
   const state = {store, signal, form: 'Table', docs: [], running: null}
-  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 6, names: begun => suggestions(state, begun)})
+  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 2, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
   state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
@@ -21,7 +27,16 @@ export async function showQuery({main, store, parameters, signal}) {
   state.summary = el('p', {id: 'summary', 'aria-live': 'polite'})
   state.plan = el('div', {id: 'plan'})
   state.hint = el('p', {class: 'notice', role: 'alert', hidden: true})
-  const submit = el('button', {}, 'Run')
+  state.grid = grid({
+    label: 'Results', store, 'aria-describedby': 'summary', onchange: () => showResults(state), onsort: name => sortBy(state, name),
+  })
+  state.frame = el('div', {class: 'grid', tabindex: '0', role: 'region', 'aria-label': 'Results'}, state.grid.element)
+  state.history = historyMenu(store, query => {
+    for (const [name, field] of Object.entries(fieldsOfForm(state))) field.value = query[name] ?? ''
+    state.skip = 0
+    return run(state)
+  })
+  const submit = el('button', {title: 'Ctrl+Enter'}, 'Run')
   const form = el('form', {
     onsubmit: event => {
       event.preventDefault()
@@ -31,23 +46,29 @@ export async function showQuery({main, store, parameters, signal}) {
   }, state.selector.element,
   el('div', {class: 'row'}, labeled('Sort', state.sort), labeled('Fields', state.fields), labeled('Limit', state.limitField),
     el('label', {class: 'check'}, state.live, 'Live')),
-  el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
-    button('Copy as Swift', () => copy(state, 'Swift')), button('Copy as a command', () => copy(state, 'command')),
-    button('Copy as a fixture', () => copy(state, 'fixture'))))
-  fill(main, el('h1', {}, 'Query'), form, state.hint, state.summary, state.plan,
-    choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
+  el('div', {class: 'row'}, submit, button('Explain', () => explain(state)), button('Format', () => state.selector.format()), state.history,
+    button('Copy as Swift', () => copyAs(state, 'Swift')), button('Copy as a command', () => copyAs(state, 'command')),
+    button('Copy as a fixture', () => copyAs(state, 'fixture'))))
+  fill(main, el('h1', {}, 'Query'), el('div', {class: 'halves'}, el('div', {}, form, state.hint), state.plan),
+    el('div', {class: 'row'}, state.summary, choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
       state.form = form
       showResults(state)
-    }), state.results)
-  const fields = get(path(store, '_fields') + '?limit=1000', signal)
+    }), state.grid.menu, bulkMenu(store, () => {
+      const wanted = request(state)
+      for (const name of ['limit', 'skip']) wanted.delete(name)
+      return wanted
+    }, () => run(state))), state.results)
   state.names = {fields: [], operators: []}
-  fields.then(({fields, operators}) => {
-    state.names = {fields: ['_id', '_rev', ...new Set(fields.map(field => field.path.replaceAll('[]', '')))], operators}
+  namesOf(store, signal).then(names => {
+    state.names = names
     state.selector.offer()
     showHint(state)
+    if (state.end) summarize(state)
   }, tell)
-  if (parameters.has('selector')) await run(state)
+  if (parameters.has('selector')) await run(state, false)
 }
+
+function fieldsOfForm({selector, sort, fields}) { return {selector, sort, fields} }
 
 function suggestions(state, begun) {
   const known = begun.startsWith('$') ? state.names.operators : state.names.fields
@@ -92,33 +113,40 @@ function sortOf(value, known) {
   })
 }
 
-/** What to say of the fields of a sort that no document has, as far as the fields are known. */
-function unknownSort(sort, known) {
-  const isKnown = name => known.some(other => `${name}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${name}.`))
-  return sort.map(term => [...term.keys()][0]).filter(name => !isKnown(name))
-    .map(name => `None of the first 1,000 documents has the field "${name}" of the sort.`).join(' ')
+/** The fields of the selector that no document has, as far as the fields are known. */
+function unknownFields(state) {
+  const all = fieldsOf(state.wanted?.get('selector')).filter(({name}) => !isKnown(name, state.names.fields))
+  // A member of an object that is unknown is not one more.
+  return all.filter(({prefix}) => !all.some(({name}) => prefix.startsWith(`${name}.`)))
 }
 
-function rememberQuery(state) {
+/** Whether there are no results because of fields that no document has: an index on one would not help. */
+function isMisspelled(state) { return !state.docs.length && unknownFields(state).length > 0 }
+
+function rememberQuery(state, isNew) {
   const parameters = {selector: state.selector.value}
   if (state.sort.value) parameters.sort = state.sort.value
   if (state.fields.value) parameters.fields = state.fields.value
   if (state.limitField.value !== '50') parameters.limit = state.limitField.value
   if (state.skip) parameters.skip = state.skip
   if (state.live.checked) parameters.live = '1'
-  remember(link(state.store, 'query', parameters))
+  remember(link(state.store, 'query', parameters), isNew)
 }
 
 // MARK: Results
 
-async function run(state) {
+async function run(state, isNew = true) {
   state.running?.abort()
   state.running = new AbortController()
   const signal = AbortSignal.any([state.signal, state.running.signal])
   state.selector.clear()
   const wanted = state.wanted = request(state)
+  const sort = sortedBy(state)
+  state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
   showHint(state)
-  rememberQuery(state)
+  rememberQuery(state, isNew)
+  keepQuery(state.store, Object.fromEntries(Object.entries(fieldsOfForm(state)).map(([name, field]) => [name, field.value])))
+  state.history.update()
   state.limit = wanted.get('limit')
   const query = line(new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')))
   if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
@@ -131,15 +159,43 @@ async function run(state) {
   else await once(state, wanted, signal).catch(failed)
 }
 
-function showHint({names, wanted, hint}) {
-  hint.textContent = names?.fields.length ? unknownSort(wanted?.get('sort') ?? [], names.fields) : ''
-  hint.hidden = !hint.textContent
+/** Says which fields no document has, and which ones may be meant. */
+function showHint(state) {
+  const {names, wanted, hint} = state
+  const none = name => `None of the first 1,000 documents has the field "${visible(name, 100)}"`
+  const sort = (wanted?.get('sort') ?? []).map(term => [...term.keys()][0]).filter(name => !isKnown(name, names.fields))
+  const parts = [
+    ...sort.map(name => [`${none(name)} of the sort${meant(name, names.fields) || '.'} `]),
+    ...unknownFields(state).map(({name, place, prefix}) => {
+      const field = nearest(name, names.fields)
+      return [`${none(name)}${meant(name, names.fields) || '.'} `, field?.startsWith(prefix) && button(`Use ${visible(field, 60)}`, () => {
+        replaceName(state.selector, place, field.slice(prefix.length))
+        state.skip = 0
+        return run(state)
+      })]
+    }),
+  ]
+  fill(hint, parts)
+  hint.hidden = !parts.length
+}
+
+function meant(name, fields) {
+  const field = nearest(name, fields)
+  return field && `; did you mean "${visible(field, 100)}"?`
+}
+
+/** Writes another name at a place of the selector. */
+function replaceName(selector, place, name) {
+  let range
+  parse(selector.value, (path, start, end) => { if (path.join('\n') === place.join('\n')) range ??= [start, end] })
+  selector.value = selector.value.slice(0, range[0]) + JSON.stringify(name) + selector.value.slice(range[1])
 }
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
   fill(state.summary)
   fill(state.results)
+  state.hint.hidden = true
   if (error instanceof Refusal && error.status === 400) state.selector.fail(error)
   else tell(error)
 }
@@ -151,7 +207,7 @@ async function once(state, wanted, signal) {
   fill(state.summary, 'Running…')
   const {docs, limit, starts} = state
   const end = state.end = {time: 0, documents: 0, keys: 0, warning: null}
-  const body = new Map(wanted).set('execution_stats', true)
+  const body = withIds(wanted).set('execution_stats', true)
   goOn(body, state.skip, starts)
   // With a sort, each part could take as long as the whole; with a number of results to skip, each could have another order.
   const parts = wanted.has('sort') || body.has('skip') ? [] : firstParts
@@ -180,8 +236,22 @@ async function once(state, wanted, signal) {
   }
   showResults(state)
   summarize(state)
+  returnToPlace()
   // The results are there, whatever becomes of their number.
   countAll(state, wanted, signal)
+}
+
+/** The request with the ids of its results, which the page opens. */
+function withIds(wanted) {
+  const fields = wanted.get('fields')
+  return fields && !fields.includes('_id') ? new Map(wanted).set('fields', [...fields, '_id']) : new Map(wanted)
+}
+
+/** A result as it is shown. */
+function entry(state, doc) {
+  const id = doc.get('_id')
+  if (state.wanted.get('fields')?.includes('_id') === false) doc.delete('_id')
+  return {id, doc}
 }
 
 /** Lets a request begin after some results: where the page before has ended, as another plan may have another order. */
@@ -202,7 +272,7 @@ async function receive(state, body, signal) {
     // A result may have a field of this name.
     else if (text === '{"docs":[') continue
     else if (!isWhole) docs.push(long(text, length))
-    else docs.push({doc: parse(text.replace(/,$/, ''))})
+    else docs.push(entry(state, parse(text.replace(/,$/, ''))))
     // The results are seen as they come.
     if (performance.now() - painted > 200) {
       showResults(state)
@@ -217,10 +287,9 @@ async function receive(state, body, signal) {
 /** The number of all results, of which the page shows some. */
 async function countAll(state, wanted, signal) {
   try {
-    const body = new Map([['selector', wanted.get('selector')], ['group', new Map([['aggregates', new Map([['count', new Map([['$count', new Map()]])]])]])]])
-    const {groups} = await post(path(state.store, '_find'), line(body), signal)
+    const total = await countOf(state.store, wanted.get('selector'), signal)
     if (signal.aborted) return
-    state.total = groups[0]?.count ?? 0
+    state.total = total
     summarize(state)
   } catch (error) {
     // A selector with members that the server adds is not counted.
@@ -237,7 +306,7 @@ function summarize(state) {
   fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${count(documents, 'document')} and ${count(keys, 'index row')} read. `,
     state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
     (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, state.docs.length)),
-    warning && el('span', {class: 'notice'}, ` ${warning} `))
+    warning && !isMisspelled(state) && el('span', {class: 'notice'}, ` ${warning} `))
   focusIn(state.summary, focused)
 }
 
@@ -256,14 +325,14 @@ async function turn(state, step) {
 /** Shows the results, and then what changes in them. */
 function follow(state, wanted, signal) {
   return repeat(1000, signal, async answered => {
-    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(wanted), signal})
+    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(withIds(wanted)), signal})
     // A feed begins with all results.
     const docs = []
     for await (const {text, isWhole} of lines(response, longestSilence)) {
       if (!text) continue
       if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
       answered()
-      change(docs, parse(text))
+      change(docs, parse(text), doc => entry(state, doc))
       state.docs = docs
       showResults(state)
       fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
@@ -276,42 +345,50 @@ function follow(state, wanted, signal) {
 }
 
 /** Changes a list by a difference, as docs/server.md describes it. */
-function change(docs, difference) {
+function change(docs, difference, entry) {
   const moves = difference.get('moves')
   const gone = [...difference.get('removals'), ...moves.map(move => move.get('from'))].sort((a, b) => b - a)
   const taken = new Map(gone.map(at => [at, docs.splice(at, 1)[0]]))
   const added = [
-    ...difference.get('insertions').map(insertion => ({at: insertion.get('at'), doc: {doc: insertion.get('doc')}})),
+    ...difference.get('insertions').map(insertion => ({at: insertion.get('at'), doc: entry(insertion.get('doc'))})),
     ...moves.map(move => ({at: move.get('to'), doc: taken.get(move.get('from'))})),
   ]
   for (const {at, doc} of added.sort((a, b) => a.at - b.at)) docs.splice(at, 0, doc)
-  for (const update of difference.get('updates')) docs[update.get('at')] = {doc: update.get('doc')}
+  for (const update of difference.get('updates')) docs[update.get('at')] = entry(update.get('doc'))
 }
 
 function showResults(state) {
   const {docs, form, store} = state
-  const linked = (id, label = id) => el('a', {href: link(store, 'document', {id})}, text(label || '(empty)', 120))
-  const open = entry => entry.doc ? entry.doc.has('_id') ? linked(entry.doc.get('_id')) : '' : linked(entry.id)
+  const linked = id => el('a', {href: link(store, 'document', {id})}, text(id || '(empty)', 120))
+  const open = ({id}) => id === undefined ? '' : linked(id)
   if (!docs.length) return fill(state.results)
   if (form === 'JSON') {
-    return fill(state.results, el('ol', {class: 'documents'}, docs.map(entry => el('li', {}, open(entry),
-      el('pre', {class: 'json'}, entry.doc ? text(pretty(entry.doc), 5_000) : `${count(entry.length, 'character')}, too long to be shown`)))))
+    return fill(state.results, el('ol', {class: 'documents'}, docs.map(entry => el('li', {},
+      el('div', {class: 'row'}, open(entry), entry.doc && copyJSON(entry.doc)),
+      entry.doc ? jsonView(entry.doc, {limit: 5_000, 'aria-label': 'A result'}) : el('p', {}, `${count(entry.length, 'character')}, too long to be shown`)))))
   }
-  const columns = columnsOf(docs)
-  return fill(state.results, table('Results', ['_id', ...columns.map(name => text(name, 60).textContent)], docs.map(entry => [
-    open(entry),
-    ...columns.map(name => entry.doc?.has(name)
-      ? text(typeof entry.doc.get(name) === 'string' ? entry.doc.get(name) : beginning(entry.doc.get(name), 200), 200) : ''),
-  ])))
+  const whole = docs.flatMap(entry => entry.doc ?? [])
+  const fields = (state.wanted.get('fields') ?? []).filter(name => name !== '_id')
+  state.grid.offer([...new Set([...fields, ...pathsOf(whole)])], fields.length || firstColumns)
+  state.grid.measure(whole)
+  state.grid.show(docs.map(entry => el('tr', {}, el('td', {title: visible(entry.id ?? '', 300)}, open(entry)), entry.doc ? state.grid.cells(entry.doc)
+    : el('td', {class: 'waiting', colspan: state.grid.columns.length}, `${count(entry.length, 'character')} of JSON, too long for a row`))))
+  if (!state.frame.isConnected) fill(state.results, state.frame)
 }
 
-/** The fields that most of the results have, at most eight. */
-function columnsOf(docs) {
-  const counts = new Map()
-  for (const {doc} of docs) {
-    for (const name of doc?.keys() ?? []) if (!name.startsWith('_')) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name]) => name)
+/** Sorts by a column: in its order, then in the reverse one, then not. */
+function sortBy(state, name) {
+  const {sort} = state
+  const before = sortedBy(state)
+  sort.value = before?.name !== name ? name : before.direction === 'asc' ? `${name}:desc` : ''
+  state.skip = 0
+  return run(state).catch(tell)
+}
+
+/** The first field of the sort. */
+function sortedBy(state) {
+  const term = [...(state.wanted?.get('sort') ?? [])[0] ?? []][0]
+  return term && {name: term[0], direction: term[1]}
 }
 
 // MARK: The plan
@@ -321,7 +398,8 @@ async function explain(state) {
   const wanted = request(state)
   rememberQuery(state)
   try {
-    await showPlan(state.plan, state.store, wanted, state.signal)
+    state.wanted = wanted
+    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state).length)
     state.plan.querySelector('h2').focus()
   } catch (error) {
     refused(state, error)
@@ -330,20 +408,16 @@ async function explain(state) {
 
 // MARK: Copies
 
-async function copy(state, form) {
+async function copyAs(state, form) {
   const wanted = request(state)
   const copied = {Swift: asSwift, command: asCommand, fixture: asFixture}[form]
   const result = await copied(wanted, state)
   const view = el('pre', {class: 'json', tabindex: '0', 'aria-label': `The query as ${form}`}, result)
   fill(state.plan, el('h2', {tabindex: '-1'}, `The query as ${form === 'Swift' ? form : `a ${form}`}`), view)
-  try {
-    await navigator.clipboard.writeText(result)
-    say('Copied.')
-  } catch {
-    // Without TLS, only pages of this machine may write to the clipboard.
-    getSelection().selectAllChildren(view)
-    say('Selected; copy it with the keyboard.')
-  }
+  if (await copy(result)) return say('Copied.')
+  // Without TLS, only pages of this machine may write to the clipboard.
+  getSelection().selectAllChildren(view)
+  say('Selected; copy it with the keyboard.')
 }
 
 function asSwift(wanted) {

@@ -1,5 +1,5 @@
 // The tree of a document's revisions, and two of them compared.
-import {button, el, fill, table, text, visible} from './dom.js'
+import {button, el, fill, revision, shortRevision, table, text} from './dom.js'
 import {revisions} from './api.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
 import {link} from './router.js'
@@ -17,7 +17,7 @@ export async function showRevisions(store, id, leaves, best, signal) {
     if (!chosen.A || !chosen.B) throw new Error('Choose two revisions, A and B.')
     const found = await Promise.all([chosen.A, chosen.B].map(async rev => (await revisions(store, id, [rev], signal))[0]))
     const missing = found.findIndex(revision => !revision)
-    if (missing >= 0) throw new Error(`The content of revision ${missing ? chosen.B : chosen.A} was compacted.`)
+    if (missing >= 0) throw new Error(`The content of revision ${shortRevision(missing ? chosen.B : chosen.A)} was compacted.`)
     fill(result, comparison(found))
   })
   const lanes = Math.max(1, ...rows.map(row => row.lane + 1))
@@ -27,7 +27,7 @@ export async function showRevisions(store, id, leaves, best, signal) {
   const shown = rows.slice(0, maximumRows)
   return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'),
     table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B'], shown.map((row, number) => [
-      drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, visible(row.rev)),
+      drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, revision(row.rev)),
       row.state, pick('A', row.rev), pick('B', row.rev),
     ])),
     rows.length > maximumRows && el('p', {}, `${rows.length - maximumRows} older revisions are not drawn.`),
@@ -95,7 +95,7 @@ function drawing(rows, number, lanes) {
 }
 
 function comparison([left, right]) {
-  const names = [left, right].map(revision => visible(revision.get('_rev')))
+  const names = [left, right].map(doc => shortRevision(doc.get('_rev')))
   const [leftFields, rightFields] = [leavesOf(left), leavesOf(right)]
   const keys = differences([left, right])
   if (!keys.length) return el('p', {}, 'The fields of both revisions are the same.')

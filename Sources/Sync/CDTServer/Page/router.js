@@ -27,23 +27,49 @@ export function link(store, view, parameters = {}) {
   return `#/db/${encodeURIComponent(store)}/${view}${query ? '?' + query : ''}`
 }
 
-/** Changes the address to what the view shows now, without showing it again. */
-export function remember(address) {
+/** Changes the address to what the view shows now, without showing it again: as a new one, or in place of the one that is open. */
+export function remember(address, isNew = false) {
+  if (isNew && address !== shown) history.pushState(null, '', address)
+  else history.replaceState(history.state, '', address)
   shown = address
-  history.replaceState(null, '', address)
 }
+
+/** How far the page and its list were scrolled when the address was left. */
+let place = null
+let timer
+
+/** Scrolls to where the address was left, when the view has its content. */
+export function returnToPlace() {
+  if (!place) return
+  const {top, inner} = place
+  place = null
+  const list = document.querySelector('main .grid')
+  if (list) list.scrollTop = inner
+  scrollTo(0, top)
+}
+
+history.scrollRestoration = 'manual'
+document.addEventListener('scroll', () => {
+  clearTimeout(timer)
+  timer = setTimeout(() => {
+    const inner = document.querySelector('main .grid')?.scrollTop ?? 0
+    history.replaceState({place: {top: scrollY, inner}}, '')
+  }, 200)
+}, true)
 
 async function show() {
   if (location.hash === shown) return
   shown = location.hash
+  clearTimeout(timer)
+  place = history.state?.place ?? null
   leaving.abort()
   leaving = new AbortController()
   const {signal} = leaving
-  const [place, query = ''] = location.hash.slice(1).split(/\?(.*)/s)
+  const [where, query = ''] = location.hash.slice(1).split(/\?(.*)/s)
   const parameters = new URLSearchParams(query)
   let parts
   try {
-    parts = place.split('/').slice(1).map(decodeURIComponent)
+    parts = where.split('/').slice(1).map(decodeURIComponent)
   } catch {
     parts = ['']
   }
@@ -51,8 +77,9 @@ async function show() {
   const isStore = kind === 'db' && store && views.has(view)
   const opened = isStore ? null : places.has(kind) ? kind : 'stores'
   sayInNewView()
-  showFrame(isStore ? store : null, view, opened)
+  showFrame(isStore ? store : null, view, opened, parameters.get('id'))
   const main = fill(document.getElementById('main'))
+  if (!place) scrollTo(0, 0)
   try {
     if (isStore) await views.get(view).show({main, store, parameters, signal})
     else await places.get(opened).show({main, parameters, signal})
@@ -66,10 +93,10 @@ async function show() {
 }
 
 /** Shows the titles of the page: in the window, in the head, and the views of a store. */
-function showFrame(store, view, opened) {
+function showFrame(store, view, opened, id) {
   const place = document.getElementById('place')
   const nav = document.getElementById('views')
-  document.title = store ? `${views.get(view).title ?? 'Document'} · ${store}` : places.get(opened).title
+  document.title = store ? `${views.get(view).title ?? (id || 'Document')} · ${store}` : places.get(opened).title
   for (const name of places.keys()) {
     const element = document.getElementById(name)
     element.toggleAttribute('aria-current', name === opened)
@@ -79,7 +106,9 @@ function showFrame(store, view, opened) {
   showReader(store)
   nav.hidden = !store
   fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) =>
-    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : null}, title)))
+    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : name === 'documents' && view === 'document' ? 'true' : null}, title)))
+  // On a phone, the head scrolls.
+  document.querySelector('header [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'})
 }
 
 /** Whether an editor has text that is not saved. */

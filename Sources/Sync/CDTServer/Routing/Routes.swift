@@ -293,6 +293,7 @@ extension Route {
     Route(.delete, "/{db}/_index/_design/{ddoc}/{type}/{name}", .admin) { try await $0.deleteIndex() },
 
     Route(.get, "/{db}/_conflicts") { try await $0.conflicts() },
+    Route(.get, "/{db}/_results") { try await $0.download() },
     Route(.get, "/{db}/_fields") { try await $0.fields() },
     Route(.get, "/{db}/_rules") { try await $0.brokenRules() },
 

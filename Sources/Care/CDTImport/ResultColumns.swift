@@ -1,5 +1,5 @@
-import CDTJSON
-import CDTQuery
+package import CDTJSON
+package import CDTQuery
 
 /// The columns of results in a table: `_id`, `_rev`, and the projected fields in their order, or all fields in the order
 /// in which they appear.
@@ -7,20 +7,19 @@ import CDTQuery
 /// ```
 /// {"pet": {"species": "cat", "age": 3}}   has the column pet; if flat, pet.species and pet.age
 /// ```
-struct ResultColumns {
+package struct ResultColumns {
   private var columns: [FieldPath] = []
   private var known: Set<FieldPath> = []
 
   /// Whether the fields of objects are columns, instead of the objects.
   private let isFlat: Bool
 
-  init(isFlat: Bool = false) {
+  package init(isFlat: Bool = false) {
     self.isFlat = isFlat
   }
 
   /// Adds a projected field, which is there also if no row has it.
-  mutating func add(_ field: String, of rows: [JSONObject]) throws {
-    let path = try Self.path(field)
+  package mutating func add(_ path: FieldPath, of rows: [JSONObject]) {
     guard isFlat else { return add(path) }
     let count = columns.count
     for row in rows {
@@ -30,7 +29,7 @@ struct ResultColumns {
   }
 
   /// Adds the fields of a row.
-  mutating func add(_ row: JSONObject) {
+  package mutating func add(_ row: JSONObject) {
     for (name, value) in row { add(value, at: [FieldPath.Segment(name: Array(name.utf8))]) }
   }
 
@@ -46,21 +45,18 @@ struct ResultColumns {
     if known.insert(path).inserted { columns.append(path) }
   }
 
-  static func path(_ text: String) throws -> FieldPath {
-    do throws(FieldPath.Fault) {
-      return try FieldPath(text, allowsDollar: true)
-    } catch {
-      throw ToolError(.data, "\"\(text)\" is not a field; write a path such as pet.species")
-    }
+  /// The path of a projected field.
+  package static func path(_ text: String) throws(FieldPath.Fault) -> FieldPath {
+    try FieldPath(text, allowsDollar: true)
   }
 
   /// The columns for people.
-  var names: [String] {
+  package var names: [String] {
     columns.map { $0.segments.map { String(decoding: $0.name, as: UTF8.self) }.joined(separator: ".") }
   }
 
   /// The columns as an import reads them: `\.` is a dot in a name.
-  var paths: [String] {
+  package var paths: [String] {
     columns.map { column in
       column.segments.map { segment in
         String(decoding: segment.name, as: UTF8.self).splitBytes(at: ".").joined(separator: "\\.")
@@ -68,7 +64,7 @@ struct ResultColumns {
     }
   }
 
-  func values(of row: JSONObject) -> [JSONValue?] {
+  package func values(of row: JSONObject) -> [JSONValue?] {
     columns.map { column in
       let value = Self.value(of: .object(row), at: column.segments[...])
       // The fields of an object have their own columns, also if the value is not an object in other rows.

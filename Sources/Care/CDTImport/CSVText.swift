@@ -1,20 +1,20 @@
-import CDTJSON
+package import CDTJSON
 import CDTPlatform
 
 /// Lines of comma-separated values, or of values with another separator, written so that import reads the same values.
-struct CSVText {
+package struct CSVText {
   private let separator: String
 
-  init(separator: Unicode.Scalar) {
+  package init(separator: Unicode.Scalar) {
     self.separator = String(Character(separator))
   }
 
   /// The header. A name without characters is quoted, so that import reads it as one.
-  func line(_ names: [String]) -> String {
+  package func line(_ names: [String]) -> String {
     names.map { $0.isEmpty ? "\"\"" : quoted($0) }.joined(separator: separator)
   }
 
-  func line(_ values: [JSONValue?]) -> String { values.map(cell).joined(separator: separator) }
+  package func line(_ values: [JSONValue?]) -> String { values.map(cell).joined(separator: separator) }
 
   /// A string that looks like a number, a boolean, null or an empty cell is quoted, so that import reads it as a string.
   private func cell(_ value: JSONValue?) -> String {

@@ -1,0 +1,78 @@
+// What is done with all results of a query: downloads, updates and deletions.
+import {answered, button, count, during, el, fill, labeled, say, text} from './dom.js'
+import {path, post, postForDocuments, send, userOf} from './api.js'
+import {setAt} from './grid.js'
+import {line, parse} from './json.js'
+import {editor} from './editor.js'
+
+const formats = {csv: 'CSV', jsonl: 'JSON Lines', json: 'JSON'}
+/** The documents of one request. */
+const batchSize = 500
+
+/** The number of documents that match a selector. */
+export async function countOf(store, selector, signal) {
+  const group = new Map([['aggregates', new Map([['count', new Map([['$count', new Map()]])]])]])
+  const {groups} = await post(path(store, '_find'), line(new Map([['selector', selector], ['group', group]])), signal)
+  return groups[0]?.count ?? 0
+}
+
+/** @param wanted Returns the request, without its page. */
+export function bulkMenu(store, wanted, done) {
+  const menu = el('details', {class: 'menu'}, el('summary', {}, 'All results'), el('div', {},
+    Object.entries(formats).map(([format, name]) => button(`Download as ${name}`, () => download(store, wanted(), format))),
+    button('Update…', () => change(store, wanted().get('selector'), 'Update', done), {class: 'edits'}),
+    button('Delete…', () => change(store, wanted().get('selector'), 'Delete', done), {class: 'edits'})))
+  menu.addEventListener('click', event => { if (event.target.closest('button')) menu.open = false })
+  return menu
+}
+
+/** The browser saves the file as it comes. For another user it is fetched first, as only scripts can name that one. */
+async function download(store, wanted, format) {
+  const address = path(store, '_results') + `?format=${format}&request=${encodeURIComponent(line(wanted))}`
+  const name = `${store}.${format}`
+  if (!userOf(store)) return el('a', {href: address, download: name}).click()
+  const url = URL.createObjectURL(await (await send('GET', address)).blob())
+  el('a', {href: url, download: name}).click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
+/** Changes all documents that match, after their number was shown and the name of the store was typed. */
+async function change(store, selector, action, done) {
+  const total = await countOf(store, selector)
+  if (!total) throw new Error('No document matches.')
+  const fields = action === 'Update' && editor({label: 'Fields with their new values, such as {"pet.species": "cat"}', value: '{}', rows: 3})
+  const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
+  const matching = `${count(total, 'document')} of ${store}`
+  const isSure = await answered(`${action} ${matching}?`, action,
+    el('p', {}, 'All documents that match the selector are changed, also those that are not shown.'),
+    fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed))
+  if (!isSure) return
+  if (typed.value !== store) throw new Error(`Nothing is changed: "${typed.value}" is not the name of the store.`)
+  const values = fields ? parse(fields.value) : new Map()
+  if (fields && !values.size) throw new Error('Nothing is changed: no field was given.')
+  const edited = doc => {
+    if (!fields) return new Map([['_id', doc.get('_id')], ['_rev', doc.get('_rev')], ['_deleted', true]])
+    for (const [path, value] of values) setAt(doc, path, value)
+    return doc
+  }
+  // By their ids, so that a document that was changed does not come again.
+  const request = new Map([['selector', selector], ['sort', [new Map([['_id', 'asc']])]], ['limit', batchSize]])
+  if (!fields) request.set('fields', ['_id', '_rev'])
+  const [word, refusals] = [fields ? 'updated' : 'deleted', []]
+  let number = 0
+  for (;;) {
+    const reply = await postForDocuments(path(store, '_find'), line(request))
+    const docs = reply.get('docs')
+    if (docs.length) {
+      const rows = await post(path(store, '_bulk_docs'), `{"docs":[${docs.map(doc => line(edited(doc))).join(',')}]}`)
+      refusals.push(...rows.filter(row => row.error).map(row => row.reason))
+      number += docs.length
+    }
+    say(`${count(number - refusals.length, 'document')} of ${total.toLocaleString('en')} ${word}…`)
+    if (docs.length < batchSize) break
+    request.set('bookmark', reply.get('bookmark'))
+  }
+  await done()
+  const kept = refusals.length ? `; ${count(refusals.length, 'other')} refused: ${refusals[0]}` : '.'
+  say(`${count(number - refusals.length, 'document')} ${word}${kept}`, refusals.length > 0)
+}

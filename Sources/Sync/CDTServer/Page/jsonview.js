@@ -1,0 +1,56 @@
+// JSON as it is read by people: in colors, with objects and arrays that can be folded.
+import {copyButton, el, revision, visible} from './dom.js'
+import {isInline, line, Numeral, pretty} from './json.js'
+
+/**
+ * The lines of a value.
+ *
+ * @param limit The number of characters after which the rest is left out.
+ */
+export function jsonView(value, {limit = Infinity, ...attributes}) {
+  const budget = {left: limit}
+  return el('pre', {class: 'json', tabindex: '0', ...attributes}, nodes(value, '', [], '', budget))
+}
+
+/** A button that copies a value, whole. */
+export function copyJSON(value) { return copyButton(() => pretty(value)) }
+
+function nodes(value, indent, before, after, budget) {
+  if (budget.left <= 0) return null
+  if (isInline(value, indent)) return el('div', {}, indent, before, inline(value, budget), after)
+  const isObject = value instanceof Map
+  const members = isObject ? [...value] : value.map(inner => [null, inner])
+  const lines = []
+  for (const [at, [name, inner]] of members.entries()) {
+    if (budget.left <= 0) {
+      lines.push(el('div', {}, `${indent}  …`))
+      break
+    }
+    const key = isObject ? [token('key', JSON.stringify(name), budget), ': '] : []
+    const comma = at < members.length - 1 ? ',' : ''
+    const isRevision = !indent && name === '_rev' && typeof inner === 'string'
+    lines.push(isRevision ? el('div', {}, indent, '  ', key, el('span', {class: 'string'}, '"', revision(inner), '"'), comma)
+      : nodes(inner, indent + '  ', key, comma, budget))
+  }
+  const [open, close] = isObject ? '{}' : '[]'
+  const last = el('div', {}, indent, close, after)
+  if (!indent) return [el('div', {}, before, open), lines, last]
+  return el('details', {open: true}, el('summary', {}, indent, before, open), lines, last)
+}
+
+function token(kind, text, budget) {
+  const shown = visible(text, Math.max(20, budget.left))
+  budget.left -= text.length + 2
+  return el('bdi', {class: kind}, shown)
+}
+
+/** A value on one line. */
+function inline(value, budget) {
+  const separated = parts => parts.flatMap((part, at) => at ? [', ', part] : [part])
+  if (value instanceof Map) {
+    return ['{', ...separated([...value].map(([name, inner]) => [token('key', JSON.stringify(name), budget), ': ', inline(inner, budget)])), '}']
+  }
+  if (Array.isArray(value)) return ['[', ...separated(value.map(inner => inline(inner, budget))), ']']
+  const kind = typeof value === 'string' ? 'string' : typeof value === 'number' || value instanceof Numeral ? 'numeral' : 'word'
+  return token(kind, line(value), budget)
+}

@@ -1,0 +1,57 @@
+// Text that is almost JSON, as the command line corrects it: names and words without quotation marks, single quotes, a comma behind
+// the last member, `name=value` and `name > value`.
+import {parse} from './json.js'
+
+const longest = 4_096
+const word = /^[\w$.+@/\-\u0080-\uffff]+$/
+const tokens = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|[\w$.+@/\-\u0080-\uffff]+|[^]/g
+/** A negation may be meant with or without the documents that lack the field. */
+const comparisons = [['>=', '$gte'], ['<=', '$lte'], ['==', '$eq'], ['>', '$gt'], ['<', '$lt']]
+
+/** The JSON that a text was meant to be; null if it is JSON already, or something else. */
+export function corrected(text) {
+  text = text.trim()
+  if (text.length >= longest || isJSON(text)) return null
+  let found = text.startsWith('{') ? quoted(text) : comparison(text)
+  const equals = text.indexOf('=')
+  if (found === null && equals > 0) {
+    const [name, value] = [text.slice(0, equals).trim(), quoted(text.slice(equals + 1))]
+    if (word.test(name) && value !== null) found = `{${JSON.stringify(name)}: ${value}}`
+  }
+  return found !== null && isJSON(found) ? found : null
+}
+
+function isJSON(text) {
+  try {
+    parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The selector of `age > 20`; null if the text is not a comparison. */
+function comparison(text) {
+  if (/!=|<>/.test(text)) return null
+  const [sign, operator] = comparisons.find(([sign]) => text.includes(sign)) ?? []
+  if (!sign) return null
+  const at = text.indexOf(sign)
+  const [name, value] = [text.slice(0, at).trim(), quoted(text.slice(at + sign.length).trim())]
+  return word.test(name) && value !== null ? `{${JSON.stringify(name)}: {"${operator}": ${value}}}` : null
+}
+
+/** The text with quotation marks around its words; null if a string does not end, or a word may be another value. */
+function quoted(text) {
+  const output = []
+  for (const {0: token, index} of text.matchAll(tokens)) {
+    if (token === '"' || token === "'") return null
+    if (token[0] === "'") output.push(JSON.stringify(token.slice(1, -1)))
+    else if (token === ',' && /^\s*[}\]]/.test(text.slice(index + 1))) continue
+    else if (!word.test(token)) output.push(token)
+    else if (isJSON(token)) output.push(token)
+    else if (/^(true|false|null)$/i.test(token)) output.push(token.toLowerCase())
+    else if (/^(none|undefined|nan|infinity)$|[\u2018-\u201f]|^[./+-]/i.test(token)) return null
+    else output.push(JSON.stringify(token))
+  }
+  return output.join('')
+}

@@ -1,0 +1,64 @@
+"""The form of the page: what is beside what, in both widths, and on paper."""
+
+from page import PHONE, WIDE, Keys, PageTestCase
+
+
+class Form(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("orders", [{"_id": f"order-{number}", "n": number} for number in range(30)])
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.set_view, WIDE, "light")
+
+    def box(self, selector):
+        return self.run_script("const r = arguments[0].getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]", self.find(selector))
+
+    def test_the_head_takes_one_line_in_which_the_open_view_is_seen(self):
+        for size in (WIDE, PHONE):
+            self.set_view(size, "light")
+            for view in ("documents", "changes"):
+                self.open("orders", view)
+                left, top, right, bottom = self.box("header [aria-current]")
+                self.assertEqual(self.find("header").size["height"], 48)
+                self.assertTrue(0 <= left < right <= size[0] and 0 <= top < bottom <= 48, f"{view} at {size}")
+
+    def test_the_plan_and_the_revisions_are_beside_where_there_is_room(self):
+        for size in (WIDE, PHONE):
+            self.set_view(size, "light")
+            self.open("orders", "query", selector='{"n": 3}')
+            self.see("Results 1 to 1")
+            self.press("Explain")
+            self.see("every document")
+            pairs = [("#main form", "#plan")]
+            self.check_beside(pairs, size)
+            self.open("orders", "document", id="order-3")
+            self.see("Revisions")
+            self.check_beside([("#document-json", "section svg")], size)
+            self.check_view("a document")
+
+    def check_beside(self, pairs, size):
+        for one, other in pairs:
+            first, second = self.box(one), self.box(other)
+            if size == WIDE:
+                self.assertLessEqual(first[2], second[0], f"{other} is at the right")
+            else:
+                self.assertLessEqual(first[3], second[1], f"{other} is below")
+
+    def test_the_selector_is_as_tall_as_its_text(self):
+        self.open("orders", "query", selector="{}")
+        field = self.named("field", "Selector")
+        before = field.size["height"]
+        field.send_keys(Keys.CONTROL, Keys.END)
+        field.send_keys(Keys.ENTER * 8)
+        self.assertGreater(field.size["height"], before + 100)
+        self.assertEqual(*self.run_script("return [arguments[0].clientHeight, arguments[0].scrollHeight]", field))
+
+    def test_on_paper_there_is_the_content_alone(self):
+        self.open("orders", "document", id="order-3")
+        self.see("Revisions")
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
+        self.assertFalse(any(element.is_displayed() for element in self.all("button, header nav")))
+        self.assertIn('"n": 3', self.find("#document-json").text)
