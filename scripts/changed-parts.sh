@@ -23,7 +23,7 @@ concerns random "$core|Sources/(Care|Sync/(CDTReplication|CDTRemote))/|Tests/CDT
 concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Support)/"
 concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDTQuery/(Execution|Indexing))'
 concerns inputs 'Sources/Base/CDTJSON/|FuzzTargets/'
-concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server))/|Tests/Clients/'
+concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Command/cdtquery/Assistants)/|Tests/Clients/'
 concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Explain|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
 concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
 concerns gate "$core|Benchmarks/"
