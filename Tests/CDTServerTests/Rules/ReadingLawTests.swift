@@ -124,6 +124,7 @@ import Testing
     "_design/views/_view/sum?reduce=false&include_docs=true",
     "_design/views/_view/sum?reduce=false&skip=2&limit=3",
     "_design/views/_view/sum?group=true&key=%22order%22",
+    "_results?format=json&request=%7B%22selector%22%3A%7B%7D%2C%22sort%22%3A%5B%22_id%22%5D%7D",
   ]
 
   private static let finds: [JSONValue] = [
