@@ -12,7 +12,7 @@ public import CDTJSON
 /// A field that one revision has changed gets the changed value. If several have changed it to the same value, it gets that. If
 /// they have changed it to different values, the document stays in conflict, and the field is listed.
 ///
-/// The merge depends on nothing but the revisions: two devices that have the same ones make the same revision.
+/// The result depends on the revisions alone: two devices that have the same ones make the same revision.
 ///
 /// See <doc:ResolvingConflicts#Merging-by-fields>.
 public struct FieldMerge: Sendable, Hashable {
@@ -44,7 +44,7 @@ public struct FieldConflict: Sendable, Hashable {
   public let path: String
   /// The value in the common ancestor; `nil` if the field was not there, or the ancestor's content is not stored.
   public let base: JSONValue?
-  /// The value in each revision, the winner first; `nil` if the field is not there. Of attachments, their type, digest and length.
+  /// The value in each revision, the winner first; `nil` if the field is not there. An attachment is shown by its type, digest and length.
   public let versions: [Version]
 
   /// The value of a field in a revision.
@@ -99,10 +99,10 @@ extension WriteTransaction {
     for id: String, by merge: FieldMerge, if accept: ([DocumentRevision], DocumentRevision?) throws -> Bool
   ) throws -> FieldMergeResult? {
     let leaves = try currentRevisions(ofDocument: id)
-    guard let winner = leaves.first, leaves.count > 1, try accept(leaves, nil) else { return nil }
+    guard leaves.count > 1, try accept(leaves, nil) else { return nil }
     let ancestor = try commonAncestor(of: leaves, in: id)
-    var merging = FieldMerging(leaves, rules: merge)
-    let merged = merging.merged(winner, since: ancestor)
+    var merging = FieldMerging(leaves, since: ancestor, by: merge)
+    guard let merged = merging.merged() else { return nil }
     let isResolved = try merging.conflicts.isEmpty && accept(leaves, merged)
     return FieldMergeResult(
       documentID: id, revision: isResolved ? try keep(merged, of: leaves, in: id) : nil,

@@ -20,23 +20,23 @@ enum CommonAncestor {
 /// The merge of some versions of a document, with the fields that several have changed to different values.
 struct FieldMerging {
   private let versions: [DocumentRevision]
+  private let ancestor: CommonAncestor
   private let arrays: [KeyBytes: FieldMerge.ArrayRule]
   private(set) var conflicts: [FieldConflict] = []
-  private var isAncestorKnown = true
+  private var isAncestorKnown: Bool { ancestor.isKnown }
 
-  /// - Parameter versions: The first is the one that is kept where there is a conflict and it has changed the field.
-  init(_ versions: [DocumentRevision], rules: FieldMerge) {
-    self.versions = versions
+  /// - Parameter versions: At a conflict, the value is that of the first one that has changed the field.
+  init(_ versions: [DocumentRevision], since ancestor: CommonAncestor, by rules: FieldMerge) {
+    (self.versions, self.ancestor) = (versions, ancestor)
     arrays = Dictionary(rules.arrays.map { (KeyBytes($0.key), $0.value) }) { first, _ in first }
   }
 
-  /// The body and the attachments of the versions in one revision.
-  mutating func merged(_ first: DocumentRevision, since ancestor: CommonAncestor) -> DocumentRevision {
-    isAncestorKnown = ancestor.isKnown
+  /// The first version with the body and the attachments of all; `nil` if there is no version.
+  mutating func merged() -> DocumentRevision? {
+    guard var merged = versions.first else { return nil }
     let base = ancestor.content
-    var merged = first
     let bodies = versions.map { JSONValue?.some(.object($0.body)) }
-    merged.body = merge(bodies, since: .object(base?.body ?? [:]), at: Place())?.objectValue ?? first.body
+    merged.body = merge(bodies, since: .object(base?.body ?? [:]), at: Place())?.objectValue ?? merged.body
     let names = (versions + (base.map { [$0] } ?? [])).flatMap(\.attachments.names).map(KeyBytes.init)
     for name in Set(names).sorted(by: { $0.precedes($1) }).map(\.string) {
       merged.attachments[name] = choose(

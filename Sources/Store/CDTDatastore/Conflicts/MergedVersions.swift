@@ -15,8 +15,8 @@ extension Array where Element == DocumentRevision {
   ///
   /// See <doc:ResolvingConflicts#Resolving>.
   public func merged(since base: DocumentRevision?) -> DocumentRevision? {
-    guard let first, let base else { return first }
-    var merging = FieldMerging(self, rules: .fields)
-    return merging.merged(first, since: .revision(base))
+    guard let base else { return first }
+    var merging = FieldMerging(self, since: .revision(base), by: .fields)
+    return merging.merged()
   }
 }
