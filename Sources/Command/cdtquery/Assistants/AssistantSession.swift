@@ -12,6 +12,8 @@ final class AssistantSession: Sendable {
   /// The version in which each request names it, in a member of `_meta`.
   private static let statelessVersion = "2026-07-28"
   private static let versionMember = "io.modelcontextprotocol/protocolVersion"
+  /// The length of the longest message, in bytes.
+  static let longestMessage = 16 * 1024 * 1024
   /// More calls at a time are refused.
   private static let maximumCalls = 64
 
@@ -26,10 +28,7 @@ final class AssistantSession: Sendable {
   }
 
   /// Answers a message, or begins to.
-  func receive(_ line: MessageLines.Line) {
-    guard case .message(let text) = line else {
-      return refuse(.null, .invalidRequest, "a message has more than \(MessageLines.longest) bytes")
-    }
+  func receive(_ text: [UInt8]) {
     let message: JSONValue
     do {
       message = try JSONValue(parsing: text)
@@ -64,6 +63,11 @@ final class AssistantSession: Sendable {
         data: ["supported": [.string(Self.statelessVersion)], "requested": version ?? .null])
     }
     answer(Request(id: id, isStateless: version != nil), method, parameters)
+  }
+
+  /// Answers a message that was too long to be read.
+  func refuseLongMessage() {
+    refuse(.null, .invalidRequest, "a message has more than \(Self.longestMessage) bytes")
   }
 
   /// Waits for the calls that have begun.
@@ -122,7 +126,7 @@ final class AssistantSession: Sendable {
         if !Tool.writing.contains(where: { $0.name == name }) {
           "the tools are \(tools.map(\.name).joined(separator: ", "))"
         } else if stores.isWritable {
-          "an index would tell of documents that the user of --as does not see"
+          "with --as no index can be created: it would reveal documents that the user does not see"
         } else {
           "it writes, which needs cdtquery mcp --write"
         }

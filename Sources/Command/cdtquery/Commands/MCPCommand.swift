@@ -38,6 +38,15 @@ struct MCPCommand: ParsableCommand {
     ])
   }
 
+  /// The directories, each once, without slashes at the end, which the names of stores would have, too.
+  private var distinctDirectories: [String] {
+    directories.reduce(into: []) { all, path in
+      var path = path
+      while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+      if !all.contains(path) { all.append(path) }
+    }
+  }
+
   func run() throws {
     for directory in directories {
       guard try Stores.isDirectory(directory) else {
@@ -45,16 +54,11 @@ struct MCPCommand: ParsableCommand {
       }
       try Stores.checkIsNoStore(directory)
     }
-    // people/ and people are the same directory, and the names of its stores have one slash.
-    let directories = directories.map { path in
-      String(path.prefix(upTo: path.lastIndex { $0 != "/" }.map(path.index(after:)) ?? path.startIndex))
-    }.map { $0.isEmpty ? "/" : $0 }
     let limits = AnswerLimits(rows: rows, bytes: bytes, time: .seconds(queryTime))
     let hasUser = user.context != nil
     let stores = ServedStores(
-      directories: directories.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }, limits: limits,
-      isWritable: write, hasUser: hasUser)
-    // An index would tell of documents that a user does not see.
+      directories: distinctDirectories, limits: limits, isWritable: write, hasUser: hasUser)
+    // An index would reveal documents that a user does not see.
     let writing = Tool.writing.filter { !hasUser || $0.name != "create_index" }
     CurrentProcess.raiseMaximumDescriptors()
     let failure = Mutex<(any Error)?>(nil)
@@ -71,9 +75,13 @@ struct MCPCommand: ParsableCommand {
     }
     // Tasks that can't be waited for are not begun.
     try waiting {}
-    var lines = MessageLines(.standardInput)
+    var lines = LineReader(.standardInput, longest: AssistantSession.longestMessage)
     while let line = try lines.next() {
-      session.receive(line)
+      if lines.isTooLong {
+        session.refuseLongMessage()
+      } else if line.contains(where: { $0 > UInt8(ascii: " ") }) {
+        session.receive(line)
+      }
       if let error = failure.withLock({ $0 }) { throw error }
     }
     try waiting { await session.finish() }
