@@ -51,7 +51,7 @@ struct Answer {
   func json(_ name: String, more: JSONObject?) -> JSONObject {
     var json: JSONObject = [name: .array(rows)]
     if let more { json["more"] = .object(more) }
-    if !notes.isEmpty { json["notes"] = .array(notes.map { .string($0) }) }
+    json.add(notes: notes)
     return json
   }
 
@@ -69,5 +69,12 @@ struct Answer {
       left -= size
     }
     return .object(kept)
+  }
+}
+
+extension JSONObject {
+  /// Adds the notes of an answer, if there are any.
+  mutating func add(notes: [String]) {
+    if !notes.isEmpty { self["notes"] = .array(notes.map { .string($0) }) }
   }
 }

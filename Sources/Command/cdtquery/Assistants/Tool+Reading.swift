@@ -104,8 +104,7 @@ extension Tool {
     return try await call.reading { store in
       let count = try await store.readForQuery { try $0.count(query) }
       var json: JSONObject = ["count": .int(Int64(count))]
-      let hints = store.hints(about: query, foundNothing: count == 0)
-      if !hints.isEmpty { json["notes"] = .array(hints.map { .string($0) }) }
+      json.add(notes: store.hints(about: query, foundNothing: count == 0))
       return json
     }
   }
@@ -249,14 +248,10 @@ extension Tool {
 
 extension SharedArgument {
   static let store = Self("store", .string, "The store, as list_stores has it")
-  static let by = Self(
-    "by", .strings, "Fields whose values make the groups",
-    as: ("city,pet.species", #"["city", "pet.species"]"#))
   static let aggregates = Self(
     "aggregates", .object,
     "The members of a row: $count, or $sum, $avg, $min or $max of a field",
-    as: ("", #"{"orders": {"$count": {}}, "total": {"$sum": "amount"}}"#))
-  static let having = Self("having", .object, "The selector of the rows")
+    as: (nil, #"{"orders": {"$count": {}}, "total": {"$sum": "amount"}}"#))
   static let revision = Self("rev", .string, "The revision, of one document")
 }
 

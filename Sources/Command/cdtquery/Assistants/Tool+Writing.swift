@@ -85,9 +85,8 @@ extension Tool {
     let isNamed = call[.indexName] != nil
     return try await store.runLong { stop in
       let name = try store.ensure(definition, isNamed: isNamed, stop: stop) { _ in }
-      let notes = try StoreDatabase.notes(on: definition, named: name, in: store)
       var json: JSONObject = ["name": .string(name)]
-      if !notes.isEmpty { json["notes"] = .array(notes.map { .string($0) }) }
+      json.add(notes: try StoreDatabase.notes(on: definition, named: name, in: store))
       return json
     }
   }
@@ -96,15 +95,15 @@ extension Tool {
 extension SharedArgument {
   fileprivate static let document = Self("document", .object, "The document with its _id and _rev")
   fileprivate static let set = Self(
-    "set", .object, "Assign values", as: ("", #"{"status": "done", "pet.age": 3}"#))
+    "set", .object, "Assign values", as: (nil, #"{"status": "done", "pet.age": 3}"#))
   fileprivate static let unset = Self("unset", .strings, "Remove fields")
-  fileprivate static let increment = Self("increment", .object, "Add to numbers", as: ("", #"{"edits": 1}"#))
+  fileprivate static let increment = Self("increment", .object, "Add to numbers", as: (nil, #"{"edits": 1}"#))
   fileprivate static let append = Self(
-    "append", .object, "Add an element at the end of arrays", as: ("", #"{"tags": "new"}"#))
+    "append", .object, "Add an element at the end of arrays", as: (nil, #"{"tags": "new"}"#))
   fileprivate static let remove = Self(
-    "remove", .object, "Remove the elements of arrays that equal a value", as: ("", #"{"tags": "old"}"#))
+    "remove", .object, "Remove the elements of arrays that equal a value", as: (nil, #"{"tags": "old"}"#))
   fileprivate static let indexFields = Self(
-    "fields", .fields, "Fields, most significant first", as: ("", #"["name", {"age": "desc"}]"#))
+    "fields", .fields, "Fields, most significant first", as: (nil, #"["name", {"age": "desc"}]"#))
   fileprivate static let sum = Self(
     "sum", .strings, "Make a summary by the fields, with the sums of these fields")
 }
@@ -132,7 +131,7 @@ extension ToolCall {
       guard !hasUser || transaction.lastDesignSequence == nil else {
         throw ToolError(
           .notAuthorized,
-          "design documents have the rules, which a user can't change; leave out cdtquery mcp --as")
+          "design documents contain the rules, which can't be changed with --as")
       }
       return result
     }

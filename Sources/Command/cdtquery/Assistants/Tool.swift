@@ -58,8 +58,8 @@ struct ServedStores: Sendable {
   /// Whether the rules of the stores are enforced for a user.
   let hasUser: Bool
 
-  /// The stores of a directory. Those that a symbolic link has put there are left out: they are in another directory.
-  func stores(in directory: String) throws -> [StoreArgument] {
+  /// The stores of a directory, or the one that has a name. Those behind symbolic links are left out: they are in another directory.
+  func stores(in directory: String, named name: String? = nil) throws -> [StoreArgument] {
     guard let real = try Files.realPath(directory) else {
       throw ToolError(.missing, "there is no directory \(directory) any more")
     }
@@ -67,7 +67,9 @@ struct ServedStores: Sendable {
     return try Stores.manager(of: directory, worksInBackground: isWritable).databaseNames().map {
       StoreArgument(directory: directory, name: $0.directoryName)
     }.filter { store in
-      try Files.realPath("\(directory)/\(store.name)")?.hasSameBytes(as: "\(start)/\(store.name)") ?? false
+      guard name.map(store.path.hasSameBytes) ?? true else { return false }
+      return try Files.realPath("\(directory)/\(store.name)")?.hasSameBytes(as: "\(start)/\(store.name)")
+        ?? false
     }
   }
 
@@ -75,7 +77,7 @@ struct ServedStores: Sendable {
   func store(named name: String) throws -> StoreArgument {
     let wanted = StoreArgument(argument: name)
     guard let directory = directories.first(where: { $0.hasSameBytes(as: wanted?.directory ?? "") }),
-      let store = try stores(in: directory).first(where: { $0.path.hasSameBytes(as: name) })
+      let store = try stores(in: directory, named: name).first
     else {
       throw ToolError(.missing, "there is no store \"\(name.boundedMessage)\"; list_stores lists the stores")
     }

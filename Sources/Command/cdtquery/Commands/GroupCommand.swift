@@ -23,7 +23,7 @@ struct GroupCommand: QueryingCommand {
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
   @Option(
-    help: "Fields whose values make the groups, as in city,pet.species.", completion: Completions.fields)
+    help: SharedArgument.by.option, completion: Completions.fields)
   var by: String?
   @Option(help: "The name of the number of documents.") var count: String?
   @Option(help: "A sum of numbers, as in total=amount.") var sum: [String] = []
@@ -32,7 +32,7 @@ struct GroupCommand: QueryingCommand {
   @Option(help: "The greatest value.") var max: [String] = []
   @Option(help: SharedArgument.unwind.option, completion: Completions.fields)
   var unwind: String?
-  @Option(help: "The selector of the rows.") var having: String?
+  @Option(help: SharedArgument.having.option) var having: String?
   @OptionGroup var page: PageOptions
   @Flag(help: "Print the plan without running the query.") var explain = false
   @OptionGroup var output: OutputOptions

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CDTJSON
 
-/// An argument that a command and a tool of `cdtquery mcp` share: its name, its help and its JSON.
+/// An argument of a tool of `cdtquery mcp`, which most share with an option of a command: its name, its help and its JSON.
 struct SharedArgument: Sendable {
   enum Kind: Sendable {
     case string, integer, number, boolean, object
@@ -16,13 +16,13 @@ struct SharedArgument: Sendable {
   let kind: Kind
   /// A sentence without its period.
   private let help: String
-  /// An example of the argument as a word of the command line, and as JSON.
-  private let examples: (word: String, json: String)?
+  /// An example of the argument as a word of the command line, if it is one, and as JSON.
+  private let examples: (word: String?, json: String)?
   /// A note after the sentence.
   private let note: String
 
   init(
-    _ name: String, _ kind: Kind, _ help: String, as examples: (word: String, json: String)? = nil,
+    _ name: String, _ kind: Kind, _ help: String, as examples: (word: String?, json: String)? = nil,
     note: String = ""
   ) {
     (self.name, self.kind, self.help, self.examples, self.note) = (name, kind, help, examples, note)
@@ -75,6 +75,10 @@ extension SharedArgument {
     "collation", .string, "The comparison of strings: nocase or unicode", note: "(default: by their bytes)")
   static let bookmark = Self("bookmark", .string, "The bookmark of the page after which this one begins")
   static let field = Self("field", .string, "The field", as: ("pet.species", "pet.species"))
+  static let by = Self(
+    "by", .strings, "Fields whose values make the groups",
+    as: ("city,pet.species", #"["city", "pet.species"]"#))
+  static let having = Self("having", .object, "The selector of the rows")
   static let unwind = Self("unwind", .string, "The array whose elements are grouped one by one")
 }
 
