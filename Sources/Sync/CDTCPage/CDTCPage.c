@@ -25,6 +25,10 @@ static const unsigned char conflicts_js[] = {
 #embed "../CDTServer/Page/conflicts.js"
 };
 
+static const unsigned char distribution_js[] = {
+#embed "../CDTServer/Page/distribution.js"
+};
+
 static const unsigned char document_js[] = {
 #embed "../CDTServer/Page/document.js"
 };
@@ -113,6 +117,10 @@ static const unsigned char rules_js[] = {
 #embed "../CDTServer/Page/rules.js"
 };
 
+static const unsigned char schema_js[] = {
+#embed "../CDTServer/Page/schema.js"
+};
+
 static const unsigned char stores_js[] = {
 #embed "../CDTServer/Page/stores.js"
 };
@@ -123,6 +131,7 @@ static const struct cdt_page_file files[] = {
     {"bulk.js", bulk_js, sizeof bulk_js},
     {"changes.js", changes_js, sizeof changes_js},
     {"conflicts.js", conflicts_js, sizeof conflicts_js},
+    {"distribution.js", distribution_js, sizeof distribution_js},
     {"document.js", document_js, sizeof document_js},
     {"documents.js", documents_js, sizeof documents_js},
     {"dom.js", dom_js, sizeof dom_js},
@@ -145,6 +154,7 @@ static const struct cdt_page_file files[] = {
     {"revisions.js", revisions_js, sizeof revisions_js},
     {"router.js", router_js, sizeof router_js},
     {"rules.js", rules_js, sizeof rules_js},
+    {"schema.js", schema_js, sizeof schema_js},
     {"stores.js", stores_js, sizeof stores_js},
 };
 

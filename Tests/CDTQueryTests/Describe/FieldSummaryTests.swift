@@ -49,6 +49,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 200, 201, 10_000, 100_000])
+  func `a sample is of all values, also of those that come in turns`(_ count: Int) throws {
+    var scan = FieldScan(isSampling: true)
+    for number in 0..<count {
+      Array("{\"n\":\(number),\"turn\":[\(number % 4)]}".utf8).withUnsafeBytes { scan.add($0) }
+    }
+    let fields = scan.summary(indexed: nil).fields
+    let numbers = try #require(fields.first?.sample).compactMap(\.intValue)
+    #expect(Set(numbers).count == numbers.count)
+    #expect(count > 200 ? (90...200).contains(numbers.count) : numbers.count == count)
+    guard count > 200 else { return }
+    for quarter in 0..<4 {
+      let share = numbers.filter { $0 * 4 / Int64(count) == quarter }.count
+      #expect((numbers.count / 8...numbers.count / 2).contains(share), "the quarter \(quarter) of the values")
+      let turn = fields.last?.sample?.filter { $0 == .int(Int64(quarter)) }.count ?? 0
+      #expect((numbers.count / 8...numbers.count / 2).contains(turn), "the turn \(quarter)")
+    }
+  }
+
   @Test(arguments: [1, 499, 500, 501, 2_000, 20_000, 100_000])
   func `distinct values are counted exactly while they are few, then estimated`(_ count: Int) throws {
     var scan = FieldScan()

@@ -41,6 +41,10 @@ import Testing
       #expect(all["operators"]?.arrayValue?.contains("$elemMatch") == true)
       #expect(try await server.get("/db/_fields?limit=20").json["documents"] == 20)
       #expect(try await server.get("/db/_fields?limit=x").status == 400)
+      #expect(all["fields"]?[0]?["sample"] == nil)
+      let sampled = try await server.get("/db/_fields?statistics=true").json["fields"]
+      #expect(Set(sampled?[1]?["sample"]?.arrayValue ?? []) == ["oslo", "rome", "bern", "kiel"])
+      #expect(sampled?[2]?["sample"] == [])
     }
   }
 

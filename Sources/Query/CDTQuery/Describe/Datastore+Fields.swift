@@ -30,11 +30,13 @@ extension Datastore {
 extension ReadTransaction {
   /// The fields of the documents without design documents, or of the first of them, which are not in a particular order.
   ///
-  /// - Parameter limit: The number of documents to read, for which no index is proposed; `nil` for all.
-  package func summarizeFields(ofFirst limit: Int?) throws -> FieldSummary {
+  /// - Parameters:
+  ///   - limit: The number of documents to read, for which no index is proposed; `nil` for all.
+  ///   - isSampling: Whether the fields have samples of their values.
+  package func summarizeFields(ofFirst limit: Int?, isSampling: Bool = false) throws -> FieldSummary {
     var query = try Query([:], limit: limit)
     query.hidesDesignDocuments = true
-    var scan = FieldScan()
+    var scan = FieldScan(isSampling: isSampling)
     try forEachJSON(query) { scan.add($0) }
     return scan.summary(indexed: limit == nil ? try store.firstIndexedFields() : nil)
   }

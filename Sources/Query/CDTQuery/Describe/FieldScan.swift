@@ -4,7 +4,7 @@ import CDTJSON
 ///
 /// Memory is bounded by the limits of ``FieldSummary``, whatever the documents are.
 package struct FieldScan {
-  private let root = FieldNode(name: [], path: "", queryPath: "")
+  private let root: FieldNode
   private var documents = 0
   private var nodes = 0
   private var omitted = DistinctCounter()
@@ -12,7 +12,10 @@ package struct FieldScan {
   /// Only damaged text is deeper.
   private static let deepest = 600
 
-  package init() {}
+  /// - Parameter isSampling: Whether the fields have samples of their values.
+  package init(isSampling: Bool = false) {
+    root = FieldNode(name: [], path: "", queryPath: "", isSampling: isSampling)
+  }
 
   /// Adds the text of a document. Names that begin with `_` are not its fields.
   package mutating func add(_ text: UnsafeRawBufferPointer) {
@@ -132,7 +135,7 @@ package struct FieldScan {
     guard nodes < FieldSummary.maximumFields else { return nil }
     nodes += 1
     let elements = FieldNode(
-      name: [], path: node.path + "[]", queryPath: node.queryPath, number: nodes)
+      name: [], path: node.path + "[]", queryPath: node.queryPath, number: nodes, isSampling: node.isSampling)
     node.elements = elements
     return elements
   }
@@ -155,10 +158,17 @@ private final class FieldNode {
   private var distinct = DistinctCounter()
   private var examples: [JSONValue] = []
 
+  let isSampling: Bool
+  private var sample: [(rank: UInt64, value: JSONValue)] = []
+  private var values: UInt64 = 0
+  /// A value is in the sample if its rank, which is pseudorandom, is below.
+  private var greatestRank = UInt64.max
+
   private static let maximumExamples = 3
   private static let longestExample = 60
 
-  init(name: [UInt8], path: String, queryPath: String, number: Int = 0) {
+  init(name: [UInt8], path: String, queryPath: String, number: Int = 0, isSampling: Bool) {
+    self.isSampling = isSampling
     self.name = name
     self.path = path
     self.queryPath = queryPath
@@ -176,8 +186,8 @@ private final class FieldNode {
       .text
     let separator = path.isEmpty ? "" : "."
     let child = FieldNode(
-      name: name, path: path + separator + segment, queryPath: queryPath + separator + segment, number: number
-    )
+      name: name, path: path + separator + segment, queryPath: queryPath + separator + segment,
+      number: number, isSampling: isSampling)
     positions[name] = children.count
     children.append(child)
     return child
@@ -192,6 +202,18 @@ private final class FieldNode {
   func add(_ hash: UInt64, _ bytes: JSONBytes, at start: Int) {
     if distinct.insert(hash), examples.count < Self.maximumExamples {
       examples.append(Self.example(bytes, at: start))
+    }
+    if isSampling { addToSample(bytes, at: start) }
+  }
+
+  private func addToSample(_ bytes: JSONBytes, at start: Int) {
+    values += 1
+    let rank = DistinctCounter.mixed(values)
+    guard rank < greatestRank else { return }
+    sample.append((rank, Self.example(bytes, at: start)))
+    while sample.count > FieldSummary.maximumSample {
+      greatestRank /= 2
+      sample.removeAll { $0.rank >= greatestRank }
     }
   }
 
@@ -216,7 +238,8 @@ private final class FieldNode {
         FieldSummary.Field(
           path: path, documents: documents, types: types,
           distinct: min(distinct.count, nulls + booleans + numbers + strings),
-          isDistinctExact: distinct.isExact, examples: examples, queryPath: queryPath))
+          isDistinctExact: distinct.isExact, examples: examples,
+          sample: isSampling ? sample.map(\.value) : nil, queryPath: queryPath))
     }
     for child in children { child.collect(into: &fields) }
     elements?.collect(into: &fields)

@@ -24,6 +24,8 @@ public struct FieldSummary: Sendable, Hashable {
   public static let maximumFieldsOfObject = 200
   /// The maximum length of a path in bytes.
   public static let maximumPathLength = 1_024
+  /// The maximum number of values in the sample of a field.
+  static let maximumSample = 200
 
   /// A field, or the elements of an array.
   public struct Field: Sendable, Hashable {
@@ -39,6 +41,9 @@ public struct FieldSummary: Sendable, Hashable {
     public let isDistinctExact: Bool
     /// The first distinct values, at most three. Long strings are cut.
     public let examples: [JSONValue]
+    /// Values that were chosen at random, at least half of ``FieldSummary/maximumSample`` if there are so many; `nil` if no sample was
+    /// asked for. Long strings are cut.
+    package let sample: [JSONValue]?
 
     /// The path in a query: without the marks of arrays.
     package let queryPath: String
@@ -67,11 +72,13 @@ extension FieldSummary.Field {
   var json: JSONObject {
     var counts = JSONObject()
     for name in JSONType.allCases.map(\.rawValue) { counts[name] = types[name].map { .int(Int64($0)) } }
-    return [
+    var json: JSONObject = [
       "path": .string(path), "documents": .int(Int64(documents)), "types": .object(counts),
       "distinct": .int(Int64(distinct)), "isDistinctExact": .bool(isDistinctExact),
       "examples": .array(examples),
     ]
+    json["sample"] = sample.map { .array($0) }
+    return json
   }
 }
 

@@ -77,8 +77,11 @@ extension RequestContext {
   /// The fields of the documents, or of some of them, as `cdtquery describe` prints them, and the operators of selectors.
   func fields() async throws -> Response {
     let limit = try parameters.count("limit")
+    let isSampling = parameters.flag("statistics")
     let end = ContinuousClock.now + limits.queryTime
-    let summary = try await database.query(until: end) { try $0.summarizeFields(ofFirst: limit) }
+    let summary = try await database.query(until: end) {
+      try $0.summarizeFields(ofFirst: limit, isSampling: isSampling)
+    }
     var json = summary.json
     json["operators"] = .array(OperatorNames.all.map { .string($0) })
     return Reply.json(json)

@@ -59,7 +59,7 @@ export async function showGroups({main, store, parameters, signal}) {
   }
   const run = () => ask(async body => {
     const reply = await postForDocuments(path(store, '_find'), line(body), signal)
-    fill(chart, chartOf(reply.get('groups'), by.value, show.value, field.value))
+    fill(chart, chartOf(store, body, reply.get('groups'), show.value, field.value))
   })
   const explain = () => ask(async body => {
     await showPlan(plan, store, body, signal)
@@ -90,9 +90,18 @@ function request(selector, by, show, field, unwind) {
   return new Map([['selector', selector], ['group', group], ['sort', [new Map([['value', 'desc']])]], ['limit', maximumGroups]])
 }
 
-function chartOf(groups, by, show, field) {
+/** The address of the query for the documents of a group. */
+function documentsOf(store, selector, names, row) {
+  const conditions = new Map(names.map(name => {
+    const value = valueAt(row, name)
+    return [name, value === undefined ? new Map([['$exists', false]]) : value instanceof Map ? new Map([['$eq', value]]) : value]
+  }))
+  return link(store, 'query', {selector: line(selector.size ? new Map([['$and', [selector, conditions]]]) : conditions)})
+}
+
+function chartOf(store, body, groups, show, field) {
   if (!groups.length) return el('p', {}, 'No document matches.')
-  const names = by.split(',').map(name => name.trim()).filter(Boolean)
+  const names = body.get('group').get('by')
   const number = value => typeof value === 'number' ? value : Number(value?.text ?? NaN)
   const longest = Math.max(...groups.map(row => Math.abs(number(row.get('value')))).filter(Number.isFinite), 0)
   const what = show === 'count' ? 'Documents' : `The ${show} of ${field}`
@@ -101,7 +110,11 @@ function chartOf(groups, by, show, field) {
       el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),
       el('thead', {}, el('tr', {}, names.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, what), el('td'))),
       el('tbody', {}, groups.map(row => el('tr', {},
-        names.map(name => valueAt(row, name)).map(value => el('th', {scope: 'row', title: typeof value === 'string' ? visible(value, 1_000) : null}, value === undefined ? el('em', {}, 'absent') : text(shownValue(value).text, 100))),
+        names.map(name => valueAt(row, name)).map((value, at) => {
+          const label = value === undefined ? el('em', {}, 'absent') : text(shownValue(value).text, 100)
+          return el('th', {scope: 'row', title: typeof value === 'string' ? visible(value, 1_000) : null},
+            at ? label : el('a', {href: documentsOf(store, body.get('selector'), names, row)}, label))
+        }),
         el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
         el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
     groups.length === maximumGroups && el('p', {}, `The first ${maximumGroups} groups are shown.`),

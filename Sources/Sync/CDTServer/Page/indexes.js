@@ -1,7 +1,8 @@
 // The indexes: their sizes and what values they have; made, deleted and built again here.
-import {bar, button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
+import {button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
 import {get, getValues, path, post, repeat} from './api.js'
-import {beginning, line, Numeral, parse} from './json.js'
+import {chart, numberOf} from './distribution.js'
+import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
 import {showProgress} from './plan.js'
 
@@ -31,7 +32,7 @@ function showIndex(store, index, refresh, signal) {
       [...def].filter(([setting]) => setting !== 'fields').map(([setting, value]) => described(setting, value)),
       ddoc === null && '; made by an app'),
     statistics && [el('p', {}, `${count(statistics.get('entries'), 'entry', 'entries')}, ${bytes(statistics.get('bytes'))}`),
-      statistics.get('fields').map(distribution)],
+      statistics.get('fields').map(field => distribution(store, field))],
     el('p', {class: 'row edits'},
       button('Rebuild', () => building(store, signal, () => post(path(store, '_index', '_rebuild'), named, signal), refresh), {'aria-label': `Rebuild ${title}`}),
       button('Delete', async () => {
@@ -72,40 +73,13 @@ async function building(store, signal, action, refresh) {
   await refresh()
 }
 
-/** The values of a field, by a sample: the frequent ones, and how they are spread. */
-function distribution(field) {
+/** The values of a field, by a sample. */
+function distribution(store, field) {
   const [name, distinct, sample] = ['field', 'distinct', 'sample'].map(member => field.get(member))
-  const counts = new Map()
-  for (const value of sample) {
-    const key = line(value)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-  }
-  const frequent = [...counts].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1]).slice(0, 8)
-  const share = count => count / sample.length
   return el('details', {}, el('summary', {}, 'Distribution of ', text(name, 120)),
     el('p', {}, `About ${count(Math.round(numberOf(distinct)), 'distinct value')}. `,
       sample.length > 0 && ['From ', text(line(sample[0]), 80), ' to ', text(line(sample.at(-1)), 80), '.']),
-    frequent.length > 0 && el('table', {class: 'chart'}, el('caption', {}, 'Frequent values, by a sample'),
-      el('tbody', {}, frequent.map(([key, count]) => el('tr', {}, el('th', {scope: 'row'}, text(key, 80)),
-        el('td', {class: 'number'}, `${(share(count) * 100).toFixed(0)} %`), el('td', {class: 'bars'}, bar(share(count))))))),
-    histogram(sample))
-}
-
-function numberOf(value) { return value instanceof Numeral ? Number(value.text) : value }
-
-/** The shares of the sample's numbers in ten intervals. */
-function histogram(sample) {
-  const numbers = sample.map(numberOf).filter(Number.isFinite)
-  const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)]
-  if (numbers.length < 20 || !(greatest > least)) return null
-  const width = (greatest - least) / 10
-  const shares = Array(10).fill(0)
-  for (const value of numbers) shares[Math.min(9, Math.floor((value - least) / width))] += 1 / numbers.length
-  const format = value => value.toLocaleString('en', {maximumSignificantDigits: 4})
-  const most = Math.max(...shares)
-  return el('table', {class: 'chart'}, el('caption', {}, 'Numbers by interval, by a sample'), el('tbody', {}, shares.map((share, at) =>
-    el('tr', {}, el('th', {scope: 'row'}, `${format(least + at * width)} to ${format(least + (at + 1) * width)}`),
-      el('td', {class: 'number'}, `${(share * 100).toFixed(0)} %`), el('td', {class: 'bars'}, bar(share / most))))))
+    chart(store, name, sample, 'Values, by a sample'))
 }
 
 // MARK: New indexes

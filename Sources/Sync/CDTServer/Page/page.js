@@ -5,6 +5,7 @@ import {mayLeave, registerPlace, registerReader, registerView, start} from './ro
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
+import {showSchema} from './schema.js'
 import {showQuery} from './query.js'
 import {showGroups} from './groups.js'
 import {showIndexes} from './indexes.js'
@@ -14,6 +15,7 @@ import {showReader} from './rules.js'
 import {forgetQueries} from './history.js'
 
 registerView('documents', 'Documents', showDocuments)
+registerView('schema', 'Schema', showSchema)
 registerView('query', 'Query', showQuery)
 registerView('groups', 'Groups', showGroups)
 registerView('indexes', 'Indexes', showIndexes)

@@ -1,0 +1,109 @@
+"""The fields of a store with their types and values, and the queries that a click on them opens."""
+
+import json
+import unittest
+import urllib.parse
+
+from page import PHONE, PageTestCase
+
+STATES = ["open", "paid", "shipped", "returned"]
+
+
+def order(number):
+    value = {
+        "_id": f"order-{number:04d}", "state": STATES[number % 4], "total": number % 250 if number % 50 else "n/a",
+        "placed": f"2026-{number % 9 + 1:02d}-{number % 28 + 1:02d}T10:00:00.000Z", "customer": {"name": f"Anna {number}"},
+        "items": [{"sku": f"s{number % 3}", "n": number % 100}], "tags": ["gift"] if number % 2 else [],
+    }
+    if number % 5 == 0:
+        value["note"] = ["<b>x</b>", "long " * 30][number // 5 % 2]
+    return value
+
+
+class Schema(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("orders", [order(number) for number in range(1_200)])
+        cls.fill("odd", [{"_id": "a", "a.b": {"c[]": None, "__proto__": "\u202eabc"}, "$x": [[1], [2, "2"]], "": True}])
+
+    def field(self, name):
+        return self.find(f'section[aria-label="{name}"]')
+
+    def opened(self, field, label):
+        """Presses what a field has under a name, and returns the selector of the query and the number of its results."""
+        self.open("orders", "schema")
+        section = self.field(field)
+        link = self.wait(lambda: next((a for a in section.find_elements("tag name", "a") if a.accessible_name == label), None), label)
+        self.run_script("arguments[0].scrollIntoView({block: 'center'})", link)
+        link.click()
+        summary = self.wait(lambda: " of " in self.find("#summary").text and self.find("#summary").text, "the number of results")
+        parameters = urllib.parse.parse_qs(self.browser.current_url.partition("?")[2])
+        return json.loads(parameters["selector"][0]), int(summary.partition(" of ")[2].partition(",")[0].replace(",", ""))
+
+    def labels(self, field):
+        return [a.accessible_name for a in self.field(field).find_elements("tag name", "a")]
+
+    def test_fields_are_seen_with_types_shares_and_values(self):
+        self.open("orders", "schema")
+        self.see("1,200 documents, 12 fields")
+        self.assertIn("4 distinct values", self.field("state").text)
+        for state in STATES:
+            self.assertIn(state, self.labels("state"))
+        self.assertEqual(self.labels("total")[:2], ["number 98 %", "string 2 %"])
+        self.assertIn("80 % have none", self.field("note").text)
+        # Names that all differ are examples, times are months, and numbers are intervals.
+        self.assertIn('"Anna 0"', self.labels("customer.name"))
+        self.assertEqual([label.partition(":")[0] for label in self.labels("placed")], [f"2026-{month:02d}" for month in range(1, 10)])
+        self.assertTrue(any(label.startswith("100 to ") for label in self.labels("total")))
+        self.check_view("Schema")
+
+    def test_a_click_opens_the_query(self):
+        self.assertEqual(self.opened("state", "paid"), ({"state": "paid"}, 300))
+        self.assertEqual(self.opened("total", "string 2 %"), ({"total": {"$type": "string"}}, 24))
+        self.assertEqual(self.opened("note", "80 % have none"), ({"note": {"$exists": False}}, 960))
+        self.assertEqual(self.opened("items[].sku", "s1"), ({"items.sku": "s1"}, 400))
+        self.assertEqual(self.opened("tags[]", "gift"), ({"tags": "gift"}, 600))
+        selector, number = self.opened("placed", next(label for label in self.first_labels("placed") if label.startswith("2026-09")))
+        self.assertEqual(selector, {"placed": {"$gte": "2026-09", "$lt": "2026-10"}})
+        self.assertEqual(number, sum(order(n)["placed"].startswith("2026-09") for n in range(1_200)))
+        label = next(label for label in self.first_labels("items[].n") if label.startswith("20 to 30"))
+        self.assertEqual(self.opened("items[].n", label), ({"items": {"$elemMatch": {"n": {"$gte": 20, "$lt": 30}}}}, 120))
+
+    def first_labels(self, field):
+        self.open("orders", "schema")
+        return self.labels(field)
+
+    def test_an_index_is_proposed_and_made(self):
+        for index in self.send("GET", "/orders/_index")["indexes"][1:]:
+            self.send("POST", "/orders/_index/_delete", {"ddoc": index["ddoc"], "name": index["name"]})
+        self.open("orders", "schema")
+        self.press("Make an index on placed")
+        self.see("The index is made.")
+        self.open("orders", "schema")
+        self.field("placed")
+        self.assertFalse(any(b.accessible_name == "Make an index on placed" for b in self.all("button")))
+        self.open("orders", "indexes")
+        self.see("placed")
+
+    def test_a_bar_of_groups_opens_its_query(self):
+        self.open("orders", "groups", by="state,items.sku", unwind="items")
+        self.named("link", "paid").click()
+        self.see("Results 1 to")
+        parameters = urllib.parse.parse_qs(self.browser.current_url.partition("?")[2])
+        self.assertEqual(json.loads(parameters["selector"][0])["state"], "paid")
+
+    def test_any_names_and_values_are_shown(self):
+        self.open("odd", "schema")
+        self.see("1 document")
+        self.check_view("Schema of odd names")
+        self.send("PUT", "/empty")
+        self.open("empty", "schema")
+        self.see("No document has a field.")
+
+
+class SchemaOnPhone(Schema):
+    size, colors = PHONE, "dark"
+
+
+if __name__ == "__main__":
+    unittest.main()
