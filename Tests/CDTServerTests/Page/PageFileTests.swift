@@ -7,24 +7,55 @@ import Testing
 @Suite struct PageFileTests {
   private static let directory = Repository.root.appending(path: "Sources/Sync/CDTServer/Page")
 
-  @Test func `every file is served as it is, and all have at most 170 kB`() async throws {
+  private static let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+
+  private static func lines(of name: String) throws -> [String] {
+    try String(contentsOf: directory.appending(path: name), encoding: .utf8).components(separatedBy: "\n")
+  }
+
+  @Test func `every file is served without indentation and comments, and all have at most 160 kB`()
+    async throws
+  {
     try await withServer { server in
       var sum = 0
-      for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path) {
+      for name in try #require(Self.names) {
         let reply = try await server.get("/_utils/\(name)")
-        let content = try Data(contentsOf: Self.directory.appending(path: name))
         #expect(reply.status == 200, "\(name)")
-        #expect(reply.body == Array(content), "\(name)")
         sum += reply.body.count
+        let served = reply.text.components(separatedBy: "\n")
+        let written = try Self.lines(of: name)
+        #expect(served.count == written.count, "\(name)")
+        for (served, written) in zip(served, written) {
+          let line = written.trimmingPrefix { $0 == " " }
+          let isComment = line.hasPrefix("//") || line.hasPrefix("/*") || line.hasPrefix("*")
+          #expect(served == (isComment && name.hasSuffix(".js") ? "" : line), "\(name)")
+        }
       }
-      #expect(sum > 0 && sum <= 170_000)
+      #expect(sum > 100_000 && sum <= 160_000)
+    }
+  }
+
+  @Test func `no line of a script looks like a comment, or goes on within a literal`() throws {
+    for name in try #require(Self.names) where name.hasSuffix(".js") {
+      var isInComment = false
+      for line in try Self.lines(of: name) {
+        let text = line.trimmingPrefix { $0 == " " }
+        if text.hasPrefix("/*") { isInComment = true }
+        #expect(!text.hasPrefix("*") || isInComment, "\(name): \(line)")
+        // A literal would lose the spaces of its next line.
+        let isLiteral = !isInComment && !text.hasPrefix("//")
+        #expect(!isLiteral || text.count { $0 == "`" }.isMultiple(of: 2), "\(name): \(line)")
+        if isInComment, let end = text.range(of: "*/") {
+          #expect(end.upperBound == text.endIndex, "\(name): \(line)")
+          isInComment = false
+        }
+      }
     }
   }
 
   @Test func `no module of the page imports itself, directly or through others`() throws {
     var imports: [String: [String]] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path)
-    where name.hasSuffix(".js") {
+    for name in try #require(Self.names) where name.hasSuffix(".js") {
       let text = try String(contentsOf: Self.directory.appending(path: name), encoding: .utf8)
       imports[name] = text.split(separator: "\n").filter { $0.hasPrefix("import ") }.compactMap {
         $0.split(separator: "'").last.map { String($0.dropFirst(2)) }

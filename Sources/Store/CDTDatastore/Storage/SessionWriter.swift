@@ -10,6 +10,8 @@ final class SessionWriter {
   /// The unique id of the session.
   private let token = RandomID.uuid()
   private var isRecorded = false
+  /// The marks of what was committed.
+  var arrivals = ArrivalMarks()
   /// The number of sessions kept: a process that writes only once records one, too.
   private static let kept = 1_000
 
@@ -47,6 +49,7 @@ final class SessionWriter {
       DELETE FROM sessions
        WHERE start < (SELECT start FROM sessions ORDER BY start DESC LIMIT 1 OFFSET \(Self.kept - 1))
       """)
+    try ArrivalMarks.removeOldest(on: connection)
   }
 }
 

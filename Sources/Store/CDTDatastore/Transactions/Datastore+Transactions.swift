@@ -179,15 +179,17 @@ extension Datastore {
       var cleanUp: (() -> Void)?
       defer { cleanUp?() }
       do {
-        let (result, pending) = try writer.transaction { connection in
+        let (result, pending, arrivals) = try writer.transaction { connection in
           let transaction = try WriteTransaction(
             connection, of: self, sortMemory: memory.writerSortMemory, stop: stop)
           defer {
             cleanUp = transaction.cleanUp
             transaction.end()
           }
+          transaction.arrivals = writer.arrivals
           let before = transaction.sequence
           let result = try body(transaction)
+          try transaction.endArrivals()
           try transaction.checkIntact()
           try transaction.synchronizeFileNames()
           try stop?.check()
@@ -196,8 +198,9 @@ extension Datastore {
             replicatedSequences: transaction.replicatedSequences,
             changesDesignDocuments: transaction.lastDesignSequence != nil, sees: transaction.sees)
           for each in extensions { try each.willCommit(pending) }
-          return (result, pending)
+          return (result, pending, transaction.arrivals)
         }
+        writer.arrivals = arrivals
         // What idle readers keep is now an earlier state, which keeps the logs from restarting.
         endKeptStates()
         for each in extensions { each.didCommit(pending) }

@@ -1,3 +1,4 @@
+import CDTPlatform
 package import CDTSQLite
 
 /// A transaction of several writes.
@@ -28,6 +29,8 @@ public final class WriteTransaction: ReadTransaction {
   package private(set) var lastDesignSequence: Int64?
   /// Whether attachments were saved whose file names may not be synced yet.
   private var hasNewFileNames = false
+  /// The marks that say when changes were written.
+  var arrivals = ArrivalMarks()
   /// The cleanup of an extension after the transaction, committed or not, on the same connection.
   package var cleanUp: (() -> Void)?
 
@@ -64,12 +67,26 @@ public final class WriteTransaction: ReadTransaction {
   }
 
   /// The sequence of a change of a document.
-  func nextSequence(of id: String) throws(DatastoreError) -> Int64 {
+  func nextSequence(of id: String) throws -> Int64 {
     let (next, overflow) = sequence.addingReportingOverflow(1)
     guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
+    try noteArrival(next)
     sequence = next
     if DocumentID.isDesign(id) { lastDesignSequence = next }
     return next
+  }
+
+  private func noteArrival(_ sequence: Int64) throws {
+    let user = deleting == nil ? rules?.user.name : nil
+    try use {
+      try arrivals.note(sequence, by: user, now: Int64(Date.now.timeIntervalSince1970), on: $0)
+    }
+  }
+
+  /// Ends the marks of the transaction before it is committed.
+  func endArrivals() throws {
+    guard sequence > firstSequence else { return }
+    try use { try arrivals.finish(sequence, on: $0) }
   }
 
   /// The sequence of a change of a document that was made elsewhere.
@@ -98,6 +115,7 @@ public final class WriteTransaction: ReadTransaction {
     guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
     let isDone = try use { try documents.insert(after: sequence, on: $0) }
     if isDone {
+      try noteArrival(sequence + 1)
       sequence = last
       if documents.haveDesignDocuments { lastDesignSequence = last }
     }

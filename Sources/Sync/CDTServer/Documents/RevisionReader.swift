@@ -22,6 +22,8 @@ struct RevisionReader: Sendable {
     /// `nil` if the document has no revision or the request for it is malformed.
     var revision: RevisionID?
     var part: DocumentPart
+    /// When it was written, and by whom, if that is asked for and known.
+    var arrival: JSONObject?
     var isFirstOfDocument = true
     var isLastOfDocument = true
   }
@@ -38,6 +40,8 @@ struct RevisionReader: Sendable {
   private var rows: ArraySlice<Row> = []
   var options: DocumentOptions
   var form = AttachmentContentForm.inline
+  /// Whether rows say when revisions were written.
+  var hasArrivals = false
 
   /// - Parameters:
   ///   - isLatest: Whether to read the leaves that descend from a revision in its place.
@@ -105,7 +109,20 @@ struct RevisionReader: Sendable {
     if rest.isEmpty { documents.removeFirst() }
     return Row(
       id: id, revision: revision, part: try part(of: document, revision, transaction),
+      arrival: try revision.flatMap { try arrival(id, $0, transaction) },
       isFirstOfDocument: isFirst, isLastOfDocument: rest.isEmpty)
+  }
+
+  private func arrival(
+    _ id: String, _ revision: RevisionID, _ transaction: ReadTransaction
+  ) throws -> JSONObject? {
+    guard hasArrivals, let found = try transaction.documentIfStored(id, revision),
+      let arrival = try transaction.arrival(of: found)
+    else { return nil }
+    var json: JSONObject = ["time": ISO8601.text(of: arrival.time).map { .string($0) } ?? .null]
+    // Of a user from whom rules withhold something, the names of the others are withheld, too.
+    if let user = arrival.user, database.isForAdmin { json["user"] = .string(user) }
+    return json
   }
 
   /// The id of a document in a row; null for one that names none.

@@ -32,6 +32,7 @@ extension RequestContext {
       _ = try await reader.first()
       return Self.parts(reader, as: type)
     }
+    reader.hasArrivals = parameters.flag("arrivals")
     // An error must be found before the reply begins.
     _ = try await reader.first()
     let rows = reader
@@ -49,6 +50,7 @@ extension RequestContext {
         }
         try await out.write(row.part.isError ? #"{"error":"# : #"{"ok":"#)
         try await out.write(row.part.text)
+        if let arrival = row.arrival { try await out.write(Array(#","arrival":"#.utf8) + arrival.utf8Text) }
         try await out.write(row.isLastOfDocument ? "}]}" : "}")
       }
       try await out.write("\n]}\n")

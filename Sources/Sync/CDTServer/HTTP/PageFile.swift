@@ -19,9 +19,21 @@ struct PageFile: Sendable {
 
   private init(_ file: cdt_page_file) {
     let bytes = UnsafeBufferPointer(start: file.bytes, count: file.length)
-    content = ByteBuffer(bytes: bytes)
-    type = Self.type(ofName: String(cString: file.name))
-    tag = "\"\(Hexadecimal.text(Digest.hash(bytes, .sha256)))\""
+    let name = String(cString: file.name)
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    content = ByteBuffer(
+      bytes: lines.map { Self.shortened($0, isScript: name.hasSuffix(".js")) }.joined(separator: "\n".utf8))
+    type = Self.type(ofName: name)
+    tag = "\"\(Hexadecimal.text(Digest.hash(Array(content.readableBytesView), .sha256)))\""
+  }
+
+  /// A line without its indentation; nothing of a comment, whose line stays so that messages of a browser name the right one.
+  private static func shortened(
+    _ line: Slice<UnsafeBufferPointer<UInt8>>, isScript: Bool
+  ) -> Slice<UnsafeBufferPointer<UInt8>> {
+    let text = line.drop { $0 == UInt8(ascii: " ") }
+    let isComment = isScript && ["//", "/*", "*"].contains { text.starts(with: $0.utf8) }
+    return isComment ? text.prefix(0) : text
   }
 
   private static func type(ofName name: String) -> String {

@@ -165,15 +165,16 @@ export function long(text, length) {
   return {id: id ? JSON.parse(id) : '', length}
 }
 
+/** Some revisions of documents, those that are stored, with their histories; each has an `arrival` if it is known. */
+export async function bulkGet(store, docs, signal) {
+  const reply = await postForDocuments(path(store, '_bulk_get') + '?revs=true&arrivals=true', {docs}, signal)
+  return reply.get('results').flatMap(result => result.get('docs').filter(doc => doc.has('ok'))
+    .map(doc => Object.assign(doc.get('ok'), {arrival: doc.get('arrival')})))
+}
+
 /** The revisions of a document: the leaves, or those that are named. Any id can be read so, also one that no path can name. */
-export async function revisions(store, id, revs = null, signal = undefined) {
-  const docs = revs ? revs.map(rev => ({id, rev})) : [{id}]
-  const reply = await postForDocuments(path(store, '_bulk_get') + '?revs=true', {docs}, signal)
-  const found = []
-  for (const result of reply.get('results')) {
-    for (const doc of result.get('docs')) if (doc.has('ok')) found.push(doc.get('ok'))
-  }
-  return found
+export function revisions(store, id, revs = null, signal = undefined) {
+  return bulkGet(store, revs ? revs.map(rev => ({id, rev})) : [{id}], signal)
 }
 
 /** The winner of a document, as its reader sees it; null if there is none. */

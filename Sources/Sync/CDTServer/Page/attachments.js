@@ -1,5 +1,5 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
-import {button, bytes, during, el, fill, table, text} from './dom.js'
+import {button, bytes, confirmed, during, el, fill, sayNext, table, text, visible} from './dom.js'
 import {path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
@@ -7,23 +7,60 @@ const texts = /^(text\/[a-z0-9.+-]+|application\/([a-z0-9.+-]*\+)?(json|xml)|app
 const longestText = 262_144
 const longestPDF = 64_000_000
 
-export function showAttachments(store, doc, signal) {
-  const attachments = doc.get('_attachments')
-  if (!attachments?.size) return null
+/** @param isCurrent Whether the revision is the winner, whose attachments can be changed. */
+export function showAttachments(store, doc, isCurrent, signal) {
+  const attachments = doc.get('_attachments') ?? new Map()
+  if (!attachments.size && !isCurrent) return null
   const view = el('div', {id: 'attachment', 'aria-live': 'polite'})
   const rows = [...attachments].map(([name, stub]) => {
     // A type is any text.
     const type = String(stub.get('content_type') ?? '').split(';')[0].trim().toLowerCase()
-    const address = path(store, doc.get('_id'), name) + `?rev=${encodeURIComponent(doc.get('_rev'))}`
+    const address = addressOf(store, doc, name)
     const show = shower(type, {name, address, length: stub.get('length'), store, signal})
     return [
       text(name, 120), text(type || 'unknown', 80), bytes(stub.get('length') ?? 0),
       el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
-        download(name, address, store, signal)),
+        download(name, address, store, signal),
+        isCurrent && button('Remove', () => remove(store, doc, name), {class: 'edits', 'aria-label': `Remove ${name}`})),
     ]
   })
-  return el('section', {'aria-labelledby': 'attachments'}, el('h2', {id: 'attachments'}, 'Attachments'),
-    table('Attachments of this revision', ['Name', 'Type', 'Size#', ''], rows), view)
+  const file = el('input', {type: 'file', hidden: true, onchange: () => during(adding, () => add(store, doc, file.files[0]))})
+  const adding = el('button', {type: 'button', class: 'edits', onclick: () => file.click()}, 'Add a file…')
+  return el('section', {'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
+    rows.length > 0 && table('Attachments of this revision', ['Name', 'Type', 'Size#', ''], rows), view)
+}
+
+function addressOf(store, doc, name) {
+  return path(store, doc.get('_id'), name) + `?rev=${encodeURIComponent(doc.get('_rev'))}`
+}
+
+/** Changes an attachment, and shows the new revision. */
+async function change(method, store, doc, name, options, said) {
+  // A browser takes these out of an address, which would then be that of something else.
+  if ([doc.get('_id'), name].some(part => part === '.' || part === '..')) {
+    throw new Error(`An address in a browser can't have "${name}" of this document; use cdtquery attachment.`)
+  }
+  try {
+    await send(method, addressOf(store, doc, name), options)
+  } catch (error) {
+    if (error.status !== 409) throw error
+    throw new Error('The document was changed meanwhile. Load the page again to see it.')
+  }
+  sayNext(said)
+  dispatchEvent(new Event('reload'))
+}
+
+async function add(store, doc, file) {
+  if (!file) return
+  const isKnown = doc.get('_attachments')?.has(file.name)
+  if (isKnown && !await confirmed('Replace the attachment?', file.name, 'Replace')) return
+  await change('PUT', store, doc, file.name, {body: file, headers: {'Content-Type': file.type || 'application/octet-stream'}},
+    `${visible(file.name, 60)} is ${isKnown ? 'replaced' : 'added'}.`)
+}
+
+async function remove(store, doc, name) {
+  if (!await confirmed('Remove the attachment?', name, 'Remove')) return
+  await change('DELETE', store, doc, name, {}, `${visible(name, 60)} is removed.`)
 }
 
 function shower(type, attachment) {

@@ -1,25 +1,41 @@
 // What happens now: the changes of a store, of any process, and the replications of the server.
-import {count, el, fill, revision, table, text} from './dom.js'
-import {feed, get, lines, longestSilence, path, repeat, send} from './api.js'
+import {count, el, fill, revision, table, tell, text} from './dom.js'
+import {bulkGet, feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
-import {link} from './router.js'
+import {differences, leavesOf, pathText, valueText} from './merge.js'
+import {arrivalText, historyOf} from './revisions.js'
+import {link, returnToPlace} from './router.js'
 
 const maximumChanges = 200
+/** Of the changes that come at once, so many are compared with what was before. */
+const compared = 50
+const maximumFields = 4
 
 export async function showChanges({main, store, signal}) {
   const body = el('tbody')
   const note = el('p', {role: 'status'}, 'Waiting for changes…')
-  fill(main, el('h1', {}, 'Changes'), note,
-    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes'},
-      el('caption', {}, 'Changes, newest first'),
-      el('thead', {}, el('tr', {}, ['Time', 'Document', 'Revision', ''].map(name => el('th', {scope: 'col'}, name)))), body)))
-  let [since, number] = [null, 0]
+  fill(main, el('div', {class: 'row'}, el('h1', {}, 'Changes'), note),
+    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes', 'aria-label': 'Changes, newest first'},
+      el('thead', {}, el('tr', {}, ['Document', 'Revision', 'Changed', 'Written'].map(name => el('th', {scope: 'col'}, name)))), body)))
+  let [since, number, rows, timer] = [null, 0, [], null]
+  const add = change => {
+    const row = {change, what: el('td', {class: 'changed'}), when: el('td', {class: 'date'})}
+    row.element = el('tr', {}, el('td', {}, el('a', {href: link(store, 'document', {id: change.id})}, text(change.id, 120))), el('td', {}, revision(change.rev)), row.what, row.when)
+    rows.push(row)
+    timer ??= setTimeout(() => {
+      const wanted = rows.filter(({element}) => element.isConnected).slice(-compared)
+      ;[rows, timer] = [[], null]
+      compare(store, wanted, signal).catch(tell)
+    }, 200)
+    return row.element
+  }
   await repeat(1000, signal, async answered => {
     if (since === null) {
       // The last ones first, so that there is something to see.
       const recent = await get(path(store, '_changes') + '?descending=true&limit=20', signal)
-      for (const {id, changes, deleted} of recent.results) body.append(row(store, id, changes[0].rev, deleted, ''))
+      body.append(...recent.results.map(({id, changes, deleted}) => add({id, rev: changes[0].rev, deleted})))
       since = recent.results[0]?.seq ?? '0'
+      returnToPlace()
     }
     const response = await send('GET', path(store, '_changes') + `?${feed}&since=${encodeURIComponent(since)}`, {signal})
     answered()
@@ -29,16 +45,33 @@ export async function showChanges({main, store, signal}) {
       if (!change.has('id')) continue
       since = change.get('seq')
       number++
-      body.prepend(row(store, change.get('id'), change.get('changes')[0].get('rev'), change.get('deleted'), new Date().toLocaleTimeString()))
+      body.prepend(add({id: change.get('id'), rev: change.get('changes')[0].get('rev'), deleted: change.get('deleted')}))
       while (body.children.length > maximumChanges) body.lastChild.remove()
       fill(note, `${count(number, 'change')} since the page was opened.`)
     }
   })
 }
 
-function row(store, id, rev, isDeleted, time) {
-  return el('tr', {}, el('td', {}, time), el('td', {}, el('a', {href: link(store, 'document', {id})}, text(id, 120))),
-    el('td', {}, revision(rev)), el('td', {}, isDeleted ? 'deleted' : ''))
+/** Writes into the rows of changes what is different from the revision before. */
+async function compare(store, rows, signal) {
+  const read = async wanted => new Map((wanted.length ? await bulkGet(store, wanted, signal) : []).map(doc => [`${doc.get('_rev')} ${doc.get('_id')}`, doc]))
+  const docs = await read(rows.map(({change: {id, rev}}) => ({id, rev})))
+  const parentOf = doc => historyOf(doc)[1]
+  const parents = await read([...docs.values()].filter(parentOf).map(doc => ({id: doc.get('_id'), rev: parentOf(doc)})))
+  for (const {change: {id, rev, deleted}, what, when} of rows) {
+    const doc = docs.get(`${rev} ${id}`)
+    fill(when, doc && text(arrivalText(doc)))
+    fill(what, deleted ? 'deleted' : doc && !parentOf(doc) ? 'new' : doc && changesOf(parents.get(`${parentOf(doc)} ${id}`), doc))
+  }
+}
+
+/** The fields of a revision that differ from those of the one before. */
+function changesOf(parent, doc) {
+  if (!parent) return el('span', {class: 'soft'}, 'what was before is compacted')
+  const [before, after] = [leavesOf(parent), leavesOf(doc)]
+  const keys = differences([parent, doc])
+  return [keys.slice(0, maximumFields).map(key => el('div', {}, el('b', {}, text(pathText(key), 60)), ' ', valueText(before.get(key)), ' → ', valueText(after.get(key)))),
+    keys.length > maximumFields && el('div', {class: 'soft'}, `and ${count(keys.length - maximumFields, 'other field')}`), !keys.length && el('span', {class: 'soft'}, 'no field')]
 }
 
 export async function showReplications({main, signal}) {

@@ -96,7 +96,7 @@ export function chart(store, path, sample, caption) {
       return opened(bar, {'aria-label': name, title: name}, column)
     }), el('p', {class: 'soft'}, el('span', {}, bars[0].from), el('span', {}, bars.at(-1).to)))
   }
-  return el('table', {class: 'chart'}, el('caption', {}, caption), el('tbody', {}, bars.map(item => el('tr', {},
+  return el('table', {class: 'chart', 'aria-label': caption}, el('tbody', {}, bars.map(item => el('tr', {},
     el('th', {scope: 'row'}, opened(item, {}, text(item.label, 80))),
     el('td', {class: 'number'}, share(item.count)),
     el('td', {class: 'bars'}, bar(item.count / most))))))

@@ -5,7 +5,7 @@ import {line, parse, pretty, shortened} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {editor} from './editor.js'
 import {showAttachments} from './attachments.js'
-import {commonAncestor, showRevisions} from './revisions.js'
+import {arrivalText, commonAncestor, showRevisions} from './revisions.js'
 import {attachmentsOf, contestedKeys, merge} from './merge.js'
 import {showRules} from './rules.js'
 import {link} from './router.js'
@@ -18,7 +18,7 @@ const longestEdit = 1_000_000
 const edits = {class: 'edits'}
 
 export async function showDocument({main, store, parameters, signal}) {
-  if (parameters.has('new')) return showNew(main, store)
+  if (parameters.has('new')) return showNew(main, store, parameters.get('like'))
   const id = parameters.get('id') ?? ''
   const rev = parameters.get('rev')
   const leaves = await revisions(store, id, null, signal)
@@ -39,7 +39,7 @@ export async function showDocument({main, store, parameters, signal}) {
   }
   const beside = el('div')
   append(main, el('div', {class: 'halves'}, el('div', {}, shown && content(store, id, shown, best)), beside))
-  if (shown) append(beside, showAttachments(store, shown, signal))
+  if (shown) append(beside, showAttachments(store, shown, shown.get('_rev') === best?.get('_rev'), signal))
   append(beside, await showRules(store, id, signal))
   append(beside, await showRevisions(store, id, leaves, best, signal))
   await follow(store, id, best, signal)
@@ -86,7 +86,8 @@ function content(store, id, shown, best) {
   }, edits)
   const deletion = button('Delete', () => remove(store, id, shown), edits)
   append(section, el('div', {class: 'row'}, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${shortRevision(shown.get('_rev'))}`),
-    isWinner && edit, copyJSON(seen), isWinner && deletion, more), view)
+    isWinner && edit, copyJSON(seen), isWinner && el('a', {class: 'button edits', href: link(store, 'document', {new: '1', like: id})}, 'Use as template'),
+    isWinner && deletion, more), view)
   return section
 }
 
@@ -128,8 +129,11 @@ function form(plain, action) {
 
 function reload() { dispatchEvent(new Event('reload')) }
 
-function showNew(main, store) {
-  const editing = form(new Map([['_id', crypto.randomUUID?.() ?? '']]), async (doc, text) => {
+/** @param like The id of a document whose fields the new one begins with. */
+async function showNew(main, store, like) {
+  const template = like === null ? null : await winner(store, like)
+  const fields = [...template ?? []].filter(([name]) => !name.startsWith('_'))
+  const editing = form(new Map([['_id', crypto.randomUUID?.() ?? ''], ...fields]), async (doc, text) => {
     const [row] = await save(store, text)
     if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
@@ -158,7 +162,7 @@ async function resolve(section, store, id, shown, mine) {
   const theirs = await winner(store, id)
   if (!section.isConnected) throw new Error('The document was changed meanwhile, and your text is not saved.')
   if (!theirs) throw new Error('The document was deleted meanwhile. Add it again if you want to keep your text.')
-  const versions = [{title: 'Yours', value: mine, rev: shown.get('_rev')}, {title: `Theirs, ${shortRevision(theirs.get('_rev'))}`, value: theirs, rev: theirs.get('_rev')}]
+  const versions = [{title: 'Yours', value: mine, rev: shown.get('_rev')}, {title: `Theirs, ${shortRevision(theirs.get('_rev'))}`, note: arrivalText(theirs), value: theirs, rev: theirs.get('_rev')}]
   const choices = merge(versions, withoutHistory(shown), async (merged, attachments) => {
     const others = takeAttachments(merged, theirs, versions, attachments)
     merged.set('_id', id)
@@ -207,7 +211,7 @@ async function mergeLeaves(main, store, best, living) {
   const others = living.filter(leaf => leaf.get('_rev') !== best.get('_rev'))
   const versions = [best, ...others].map(leaf => {
     const rev = leaf.get('_rev')
-    return {title: leaf === best ? `Winner, ${shortRevision(rev)}` : shortRevision(rev), value: leaf, rev}
+    return {title: leaf === best ? `Winner, ${shortRevision(rev)}` : shortRevision(rev), note: arrivalText(leaf), value: leaf, rev}
   })
   const ancestor = commonAncestor(living)
   const base = ancestor ? (await revisions(store, id, [ancestor]))[0] ?? null : null

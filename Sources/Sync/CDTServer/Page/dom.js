@@ -76,8 +76,8 @@ export function answered(question, label, ...content) {
   }))
 }
 
-/** Asks whether to delete something. */
-export function confirmed(question, name) { return answered(question, 'Delete', el('p', {}, text(name, 200))) }
+/** Asks whether to do something with what has a name. */
+export function confirmed(question, name, label = 'Delete') { return answered(question, label, el('p', {}, text(name, 200))) }
 
 /** What the view that is shown next begins with. */
 let next = ''

@@ -19,7 +19,7 @@ export async function showGroups({main, store, parameters, signal}) {
   const unwind = input('unwind', parameters.get('unwind') ?? '', 'tags')
   const wanted = parameters.get('show') ?? 'count'
   const show = el('select', {name: 'show'}, Object.keys(aggregates).map(name => el('option', {selected: name === wanted}, name)))
-  const selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 3})
+  const selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 1})
   const chart = el('div', {id: 'chart', 'aria-live': 'polite'})
   const plan = el('div')
   const submit = el('button', {}, 'Group')

@@ -1,5 +1,5 @@
 // The tree of a document's revisions, and two of them compared.
-import {button, el, fill, revision, shortRevision, table, text} from './dom.js'
+import {button, el, fill, revision, shortRevision, table, text, visible} from './dom.js'
 import {revisions} from './api.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
 import {link} from './router.js'
@@ -26,16 +26,23 @@ export async function showRevisions(store, id, leaves, best, signal) {
   })
   const shown = rows.slice(0, maximumRows)
   return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'),
-    table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B'], shown.map((row, number) => [
+    table('The tree, newest first', ['Tree', 'Revision', 'State', 'Written', 'A', 'B'], shown.map((row, number) => [
       drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, revision(row.rev)),
-      row.state, pick('A', row.rev), pick('B', row.rev),
+      row.state, row.written, pick('A', row.rev), pick('B', row.rev),
     ])),
     rows.length > maximumRows && el('p', {}, `${rows.length - maximumRows} older revisions are not drawn.`),
     el('p', {class: 'row'}, compare), result)
 }
 
+/** When a revision was written to this store, and by which user, as far as the store knows. */
+export function arrivalText({arrival}) {
+  if (!arrival) return ''
+  const time = new Date(arrival.get('time')).toLocaleString('en', {dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23'})
+  return time + (arrival.has('user') ? ` by ${visible(arrival.get('user'), 60)}` : '')
+}
+
 /** The ids of a leaf and of its ancestors, newest first. */
-function historyOf(leaf) {
+export function historyOf(leaf) {
   const {start, ids} = Object.fromEntries(leaf.get('_revisions') ?? [['start', 0], ['ids', []]])
   return ids.length ? ids.map((digest, number) => `${start - number}-${digest}`) : [leaf.get('_rev')]
 }
@@ -58,7 +65,7 @@ function rowsOf(leaves, best) {
       if (known.has(rev)) break
       const isDeleted = number === 0 && leaf.get('_deleted') === true
       const state = number > 0 ? '' : rev === winner ? 'winner' : isDeleted ? 'deleted leaf' : 'conflict'
-      known.set(rev, {rev, parent, lane, state, isLeaf: number === 0, isDeleted, generation: parseInt(rev)})
+      known.set(rev, {rev, parent, lane, state, written: number ? '' : arrivalText(leaf), isLeaf: number === 0, isDeleted, generation: parseInt(rev)})
     }
   }
   return [...known.values()].sort((a, b) => b.generation - a.generation || a.lane - b.lane)

@@ -1,0 +1,146 @@
+"""What is done with one document, and what is seen of who has changed it and how."""
+
+import json
+import os
+import unittest
+
+from page import PHONE, PageTestCase
+
+
+class Documents(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("people", [{"_id": f"p{number}", "name": f"Person {number}", "age": number, "pet": {"kind": "cat"}} for number in range(20)])
+        cls.file = os.path.join(os.path.dirname(cls.directory), "notes <b> & ü.txt")
+        with open(cls.file, "w") as file:
+            file.write("first text")
+
+    def body(self, document, store="people"):
+        return self.send("GET", f"/{store}/{document}")
+
+    def choose_file(self, path):
+        self.find("input[type=file]").send_keys(path)
+
+    def test_attachments_are_added_replaced_and_removed(self):
+        name = os.path.basename(self.file)
+        self.open("people", "document", id="p1")
+        self.named("button", "Add a file…")
+        self.choose_file(self.file)
+        self.see("is added.", name)
+        self.assertEqual(self.body("p1")["_attachments"][name]["length"], 10)
+        self.check_view("a document with an attachment")
+        with open(self.file, "w") as file:
+            file.write("another text")
+        self.choose_file(self.file)
+        self.see("Replace the attachment?")
+        self.press("Replace")
+        self.see("is replaced.")
+        self.assertEqual(self.body("p1")["_attachments"][name]["length"], 12)
+        self.press(f"Remove {name}")
+        self.see("Remove the attachment?")
+        self.press("Cancel")
+        self.press(f"Remove {name}")
+        self.press("Remove")
+        self.see("is removed.")
+        self.assertNotIn("_attachments", self.body("p1"))
+
+    def test_somebody_else_changes_the_document_of_an_attachment(self):
+        self.open("people", "document", id="p2")
+        self.named("button", "Add a file…")
+        self.send("PUT", "/people/p2", {**self.body("p2"), "age": 50})
+        self.choose_file(self.file)
+        self.see("The document was changed meanwhile.")
+        self.assertEqual(self.body("p2")["age"], 50)
+
+    def test_an_id_that_an_address_can_not_have(self):
+        self.send("POST", "/people/_bulk_docs", {"docs": [{"_id": ".."}]})
+        self.open("people", "document", id="..")
+        self.named("button", "Add a file…")
+        self.choose_file(self.file)
+        self.see("use cdtquery attachment")
+        self.assertNotIn(os.path.basename(self.file), self.send("GET", "/_all_dbs"))
+
+    def test_a_document_is_a_template(self):
+        self.open("people", "document", id="p3")
+        self.named("link", "Use as template").click()
+        editor = self.find("textarea")
+        document = json.loads(self.wait(lambda: editor.get_property("value"), "the template"))
+        self.assertEqual({**document, "_id": ""}, {"_id": "", "name": "Person 3", "age": 3, "pet": {"kind": "cat"}})
+        self.assertNotEqual(document["_id"], "p3")
+        self.press("Save")
+        self.wait(lambda: document["_id"] in self.find("h1").text, "the new document")
+        self.assertEqual(self.body(document["_id"])["name"], "Person 3")
+
+    def test_changes_say_what_has_changed(self):
+        self.send("PUT", "/people/p4", {**self.body("p4"), "age": 40, "name": "<b>Four</b>", "hat": True})
+        self.send("DELETE", f"/people/p5?rev={self.body('p5')['_rev']}")
+        self.open("people", "changes")
+        row = lambda document: next(row for row in self.all("#changes tbody tr") if row.find_element("tag name", "a").text == document)
+        self.wait(lambda: "age 4 → 40" in row("p4").text, "the fields")
+        self.assertIn('name "Person 4" → "<b>Four</b>"', row("p4").text)
+        self.assertIn("hat absent → true", row("p4").text)
+        self.assertIn("deleted", row("p5").text)
+        self.assertRegex(row("p4").text, r"\w{3} \d+, \d{4}, \d\d:\d\d")
+        self.check_view("the changes")
+        # As they come, also where many fields change and many come at once.
+        self.send("PUT", "/people/p4", {**self.body("p4"), **{f"f{number}": number for number in range(9)}})
+        self.wait(lambda: "f0 absent → 0" in row("p4").text and "and 5 other fields" in row("p4").text, "the new fields")
+        self.send("POST", "/people/_bulk_docs", {"docs": [{"_id": f"many-{number:03d}"} for number in range(300)]})
+        self.wait(lambda: "new" in self.all("#changes tbody tr")[0].text, "the last of many")
+        self.assertLessEqual(len(self.all("#changes tbody tr")), 200)
+
+    def test_the_content_before_may_be_gone(self):
+        self.send("PUT", "/short", None)
+        revision = self.send("PUT", "/short/a", {"n": 1})["rev"]
+        self.send("PUT", "/short/a", {"_rev": revision, "n": 2})
+        self.send("POST", "/short/_compact", {})
+        self.open("short", "changes")
+        self.see("what was before is compacted")
+
+    def test_conflicts_say_who_is_who(self):
+        leaves = [{"_id": "p6", "_rev": f"{number}-{digit * 32}", "name": digit} for number, digit in ((2, "a"), (3, "b"), (3, "c"))]
+        self.send("POST", "/people/_bulk_docs", {"new_edits": False, "docs": leaves})
+        self.open("people", "conflicts")
+        self.see("1 document with a conflict", "3-bbbbbbbb", "3, winner")
+        row = self.find("tbody tr").text
+        self.assertLess(row.index("3-cccccccc"), row.index("3-bbbbbbbb"))
+        self.assertRegex(row, r"\w{3} \d+, \d{4}, \d\d:\d\d")
+        self.check_view("the conflicts")
+        self.named("link", "p6").click()
+        self.press("Merge them")
+        self.see("Winner, 3-cccccccc")
+        self.assertRegex(self.find("thead").text, r"\d{4}, \d\d:\d\d")
+        self.send("DELETE", f"/people/p6?rev=3-{'c' * 32}")
+        self.send("DELETE", f"/people/p6?rev=3-{'b' * 32}")
+        self.send("DELETE", f"/people/p6?rev=2-{'a' * 32}")
+
+
+class DocumentsOnPhone(Documents):
+    size, colors = PHONE, "dark"
+
+
+class WhoWrites(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("team", [{"_id": "a", "n": 1}])
+
+    def test_users_are_named_to_those_who_may_know(self):
+        self.serve_with_users({"anna": ["_admin"], "bob": []})
+        for name in ("anna", "bob"):
+            self.browser.get(self.base)
+            self.see("Log in")
+            self.write("Name", name)
+            self.write("Password", "correct horse")
+            self.find("#login button").click()
+            self.wait(lambda: f"Log out {name}" in self.text, name)
+            if name == "anna":
+                self.send("PUT", "/team/_security", {"members": {"names": ["bob"]}})
+            self.send("PUT", f"/team/by-{name}", {"n": 2})
+            self.open("team", "changes")
+            self.wait(lambda: "new" in self.find("#changes tbody tr").text, "the change")
+            self.assertEqual("by anna" in self.find("main").text, name == "anna")
+            self.press(f"Log out {name}")
+
+
+if __name__ == "__main__":
+    unittest.main()
