@@ -80,7 +80,7 @@ class Documents(PageTestCase):
         self.assertIn('name "Person 4" → "<b>Four</b>"', row("p4").text)
         self.assertIn("hat absent → true", row("p4").text)
         self.assertIn("deleted", row("p5").text)
-        self.assertRegex(row("p4").text, r"\w{3} \d+, \d{4}, \d\d:\d\d")
+        self.assertRegex(row("p4").text, r"\d\d:\d\d")
         self.check_view("the changes")
         # As they come, also where many fields change and many come at once.
         self.send("PUT", "/people/p4", {**self.body("p4"), **{f"f{number}": number for number in range(9)}})
@@ -104,12 +104,12 @@ class Documents(PageTestCase):
         self.see("1 document with a conflict", "3-bbbbbbbb", "3, winner")
         row = self.find("tbody tr").text
         self.assertLess(row.index("3-cccccccc"), row.index("3-bbbbbbbb"))
-        self.assertRegex(row, r"\w{3} \d+, \d{4}, \d\d:\d\d")
+        self.assertRegex(row, r"\d\d:\d\d")
         self.check_view("the conflicts")
         self.named("link", "p6").click()
         self.press("Merge them")
         self.see("Winner, 3-cccccccc")
-        self.assertRegex(self.find("thead").text, r"\d{4}, \d\d:\d\d")
+        self.assertRegex(self.find("thead").text, r"\d\d:\d\d")
         self.send("DELETE", f"/people/p6?rev=3-{'c' * 32}")
         self.send("DELETE", f"/people/p6?rev=3-{'b' * 32}")
         self.send("DELETE", f"/people/p6?rev=2-{'a' * 32}")

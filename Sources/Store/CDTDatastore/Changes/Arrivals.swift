@@ -1,7 +1,7 @@
 package import CDTPlatform
 package import CDTSQLite
 
-/// When a revision was written to this store, and by whom.
+/// The time at which a revision was written to this store, and by whom.
 package struct Arrival: Sendable, Hashable {
   /// To the minute: at this time, or up to a minute later.
   package let time: Date
@@ -29,7 +29,7 @@ package struct ArrivalMarks {
   private static let kept = 20_000
   private static let prefix = "arrival:"
 
-  /// What the last mark of this writer says.
+  /// The content of the last mark of this writer.
   private var last: (user: String?, time: Int64)?
   /// The sequence of the mark that ended the changes of a user.
   private var end: Int64?
@@ -94,7 +94,7 @@ package struct ArrivalMarks {
       """)
   }
 
-  /// When a sequence was written; `nil` if it is older than the marks.
+  /// The time at which a sequence was written, and the user; `nil` if it is older than the marks.
   package static func arrival(of sequence: Int64, on connection: Connection) throws(SQLiteError) -> Arrival? {
     let statement = try connection.statement(
       "SELECT value FROM meta WHERE key >= '\(prefix)' AND key <= ?1 ORDER BY key DESC LIMIT 1")
@@ -105,7 +105,7 @@ package struct ArrivalMarks {
 }
 
 extension ReadTransaction {
-  /// When a revision was written to this store; `nil` if that is not known any more.
+  /// The time at which a revision was written to this store, and the user; `nil` if that is not known any more.
   package func arrival(of revision: DocumentRevision) throws -> Arrival? {
     try use { try ArrivalMarks.arrival(of: revision.sequence, on: $0) }
   }

@@ -22,7 +22,7 @@ struct RevisionReader: Sendable {
     /// `nil` if the document has no revision or the request for it is malformed.
     var revision: RevisionID?
     var part: DocumentPart
-    /// When it was written, and by whom, if that is asked for and known.
+    /// The time at which it was written, and the user, if that is asked for and known.
     var arrival: JSONObject?
     var isFirstOfDocument = true
     var isLastOfDocument = true

@@ -209,6 +209,7 @@ export function swift(value) {
 
 function quoted(text) {
   const escapes = {'\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t'}
-  return `"${text.replace(/[\\"\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/g, character =>
-    escapes[character] ?? `\\u{${character.charCodeAt(0).toString(16)}}`)}"`
+  const escaped = text.replace(/[\\"\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/g, character =>
+    escapes[character] ?? `\\u{${character.charCodeAt(0).toString(16)}}`)
+  return `"${escaped}"`
 }

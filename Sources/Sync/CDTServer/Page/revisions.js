@@ -26,9 +26,9 @@ export async function showRevisions(store, id, leaves, best, signal) {
   })
   const shown = rows.slice(0, maximumRows)
   return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'),
-    table('The tree, newest first', ['Tree', 'Revision', 'State', 'Written', 'A', 'B'], shown.map((row, number) => [
+    table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B', 'Written'], shown.map((row, number) => [
       drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, revision(row.rev)),
-      row.state, row.written, pick('A', row.rev), pick('B', row.rev),
+      row.state, pick('A', row.rev), pick('B', row.rev), row.written,
     ])),
     rows.length > maximumRows && el('p', {}, `${rows.length - maximumRows} older revisions are not drawn.`),
     el('p', {class: 'row'}, compare), result)
@@ -37,8 +37,10 @@ export async function showRevisions(store, id, leaves, best, signal) {
 /** When a revision was written to this store, and by which user, as far as the store knows. */
 export function arrivalText({arrival}) {
   if (!arrival) return ''
-  const time = new Date(arrival.get('time')).toLocaleString('en', {dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23'})
-  return time + (arrival.has('user') ? ` by ${visible(arrival.get('user'), 60)}` : '')
+  const [time, now] = [new Date(arrival.get('time')), new Date()]
+  const day = time.toDateString() === now.toDateString() ? {}
+    : {month: 'short', day: 'numeric', ...time.getFullYear() !== now.getFullYear() && {year: 'numeric'}}
+  return time.toLocaleString('en', {...day, hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) + (arrival.has('user') ? ` by ${visible(arrival.get('user'), 60)}` : '')
 }
 
 /** The ids of a leaf and of its ancestors, newest first. */
