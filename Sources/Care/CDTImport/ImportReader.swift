@@ -224,7 +224,8 @@ package struct ImportReader {
 
   private func checkLength(at place: SourcePlace) throws(ImportError) {
     guard let limits, normalizer.text.count > limits.document else { return }
-    throw problem("the document has more than \(limits.document) bytes; leave it out, or raise the limit", place)
+    throw problem(
+      "the document has more than \(limits.document) bytes; leave it out, or raise the limit", place)
   }
 
   /// Whether an object that is deferred is a document as it is, which is decided by its first names.

@@ -36,7 +36,9 @@ extension RequestContext {
           while rest > 0 {
             let most = Int(min(rest, TarArchive.chunk))
             let bytes = try await Datastore.useFiles { try file.read(upTo: most) }
-            if bytes.isEmpty { throw CouchError(500, "internal_server_error", "A file of the backup was cut off.") }
+            if bytes.isEmpty {
+              throw CouchError(500, "internal_server_error", "A file of the backup was cut off.")
+            }
             rest -= Int64(bytes.count)
             try await writer.send(ByteBuffer(bytes: bytes))
           }
