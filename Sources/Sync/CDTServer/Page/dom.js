@@ -103,7 +103,6 @@ export function asked(question, label, action, cancel, ...content) {
         try {
           const result = await action()
           if (!result) return dialog.close()
-          dialog.className = 'done'
           close.textContent = 'Close'
           submit.remove()
           buttons.prepend(...result)
