@@ -131,7 +131,7 @@ let package = Package(
       "Sync", "CDTServer",
       [
         "CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery", "CDTImport",
-        "CDTCPage",
+        "CDTBackup", "CDTCPage",
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         server("Hummingbird", "hummingbird"),
         server("HummingbirdTLS", "hummingbird"),

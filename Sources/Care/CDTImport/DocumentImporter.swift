@@ -111,6 +111,9 @@ public struct DocumentImporter: Sendable {
   /// Called after each batch.
   public var onProgress: (@Sendable (Report) -> Void)?
 
+  /// What a server adds; `nil` for none.
+  package var service: ImportService?
+
   private let datastore: Datastore
 
   /// Creates an importer with the defaults: the format by content, conflicts fail, 1,000 documents per transaction.
@@ -164,7 +167,7 @@ public struct DocumentImporter: Sendable {
     try run(reader, stop: nil)
   }
 
-  private func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
+  package func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
     var reader = reader
     defer { reader.reportProblems() }
     while try reader.next() {
@@ -181,6 +184,7 @@ public struct DocumentImporter: Sendable {
     do {
       reader = try write(0..<batch.count, reader)
     } catch let violation as UniqueViolation {
+      let violation = try service.map { try violation.seen(by: $0.rules, of: datastore) } ?? violation
       guard reader.continuesOnError else { throw problem(violation, in: batch) }
       // Each for itself, to find out which documents can be saved.
       for row in 0..<batch.count {
@@ -201,25 +205,32 @@ public struct DocumentImporter: Sendable {
   /// Saves documents in a transaction.
   private func write(_ rows: Range<Int>, _ reader: ImportReader) throws -> ImportReader {
     try datastore.write { transaction in
-      var reader = reader
-      let batch = reader.batch
-      // Most documents are new. Otherwise, or with attachments, save each document individually.
-      let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
-      if arePlain, rows.count == batch.count, try transaction.createDocuments(batch.documents) {
-        reader.report.imported += batch.count
-        return reader
-      }
-      for row in rows {
-        do {
-          try write(row, transaction, &reader)
-        } catch let error as DatastoreError where error.status < 500 {
-          try reader.refuse(batch.problem(error.message, at: row))
-        } catch let violation as RuleViolation {
-          try reader.refuse(batch.problem(violation.reason, at: row))
-        }
-      }
+      guard let service else { return try write(rows, transaction, reader) }
+      return try transaction.enforcing(service.rules) { try write(rows, transaction, reader) }
+    }
+  }
+
+  private func write(
+    _ rows: Range<Int>, _ transaction: WriteTransaction, _ reader: ImportReader
+  ) throws -> ImportReader {
+    var reader = reader
+    let batch = reader.batch
+    // Most documents are new. Otherwise, or with attachments, save each document individually.
+    let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
+    if arePlain, rows.count == batch.count, try transaction.createDocuments(batch.documents) {
+      reader.report.imported += batch.count
       return reader
     }
+    for row in rows {
+      do {
+        try write(row, transaction, &reader)
+      } catch let error as DatastoreError where error.status < 500 {
+        try reader.refuse(batch.problem(error.message, at: row))
+      } catch let violation as RuleViolation {
+        try reader.refuse(batch.problem(violation.reason, at: row))
+      }
+    }
+    return reader
   }
 
   private func write(_ row: Int, _ transaction: WriteTransaction, _ reader: inout ImportReader) throws {
@@ -227,18 +238,25 @@ public struct DocumentImporter: Sendable {
     let (id, body, attachments) = (
       batch.id(at: row), batch.documents.body(at: row), batch.attachments(at: row)
     )
-    if batch.revision(at: row) != nil, let current = try transaction.currentRevision(of: id),
+    if let refusal = service?.refusal(id, body, attachments) {
+      return try reader.refuse(batch.problem(refusal, at: row))
+    }
+    // The revision of a document that the user does not see is not told.
+    if batch.revision(at: row) != nil, try transaction.sees(id),
+      let current = try transaction.currentRevision(of: id),
       reader.isStale(row, current: "\(current.id)", isDeleted: current.isDeleted)
     {
       return
     }
     do {
-      try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
+      let made = try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
+      try service?.saved(transaction, id, made.revision)
       reader.report.imported += 1
     } catch let error as DatastoreError where error.code == .conflict {
       guard try reader.replaces(row) else { return }
-      try transaction.updateDocument(
+      let made = try transaction.updateDocument(
         id: id, revision: try transaction.winner(of: id), body: body, attachments: attachments)
+      try service?.saved(transaction, id, made.revision)
       reader.report.replaced += 1
     }
   }

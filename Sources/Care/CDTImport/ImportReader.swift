@@ -1,4 +1,4 @@
-import CDTDatastore
+package import CDTDatastore
 import CDTJSON
 import CDTPlatform
 
@@ -17,12 +17,19 @@ package struct ImportReader {
   package var onNotice: (@Sendable (String) -> Void)?
   package var onProgress: (@Sendable (DocumentImporter.Report) -> Void)?
 
+  /// The most bytes of a document without its attachments, and of one with them; `nil` for what can be stored.
+  package var limits: (document: Int, value: Int)?
+
+  /// Returns the next bytes of a file, at most 256 KiB; none at its end.
+  package typealias Pieces = @Sendable () -> Result<[UInt8], DatastoreError>
+
   package var report = DocumentImporter.Report()
   /// The documents that are written next.
   package private(set) var batch = ImportBatch()
   /// The errors of documents that are left out, until they are reported.
   var problems: [ImportError] = []
   private var files: ArraySlice<String>
+  private var pieces: Pieces?
   private var source: (any DocumentSource)?
   private var recognized = Recognized()
   private var leftOut = LeftOut()
@@ -52,6 +59,15 @@ package struct ImportReader {
   package init(_ files: [String]) {
     self.files = files[...]
   }
+
+  /// Reads one file in pieces, whose name says the format and is in messages.
+  package init(_ name: String, _ pieces: @escaping Pieces) {
+    files = [name]
+    self.pieces = pieces
+  }
+
+  /// The names that notices tell; those of a file can be any number.
+  private static let mostRenamed = 100
 
   /// The maximum size of a batch in bytes, not counting its last document.
   private static let largestBatch = 4 * 1024 * 1024
@@ -84,7 +100,8 @@ package struct ImportReader {
   /// Opens a file. Its kind is determined by the format, by its content, and by its name if that ends with `.csv` or
   /// `.tsv`.
   private mutating func source(_ file: String) throws -> any DocumentSource {
-    var input = try InputBuffer(file)
+    var input = try pieces.map { InputBuffer(file, $0) } ?? InputBuffer(file)
+    if let limits { input.longestValue = limits.value }
     try input.begin()
     recognized = Recognized()
     let named = Self.tableFormat(file)
@@ -99,6 +116,7 @@ package struct ImportReader {
         at: input)
     }
     recognized.isTable = true
+    if let limits { input.longestValue = limits.document }
     let isTSV = format == .automatic ? named == .tsv : format == .tsv
     let separator = table.delimiter?.asciiValue ?? (isTSV ? UInt8(ascii: "\t") : nil)
     return CSVSource(input, separator: separator, table, isRecognized: format == .automatic)
@@ -172,6 +190,7 @@ package struct ImportReader {
   private mutating func document(at place: SourcePlace) throws -> ImportedDocument? {
     if normalizer.isDeferred {
       if isDocument(at: place) {
+        try checkLength(at: place)
         var document = ImportedDocument()
         document.id = normalizer.plainID ?? place.name
         return document
@@ -181,6 +200,7 @@ package struct ImportReader {
     if !recognized.isTable, format == .automatic || format == .couchDB, try takeFromRow(at: place) {
       return nil
     }
+    try checkLength(at: place)
     var document: ImportedDocument
     do throws(DatastoreError) {
       document = try head(at: place)
@@ -200,6 +220,12 @@ package struct ImportReader {
     }
     if document.id?.hasBytePrefix("_design/") == true { leftOut.designDocuments += 1 }
     return document
+  }
+
+  private func checkLength(at place: SourcePlace) throws(ImportError) {
+    guard let limits, normalizer.text.count > limits.document else { return }
+    throw problem(
+      "the document has more than \(limits.document) bytes; leave it out, or raise the limit", place)
   }
 
   /// Whether an object that is deferred is a document as it is, which is decided by its first names.
@@ -252,7 +278,8 @@ package struct ImportReader {
     if let mongo = try mongoDocument(reserved) {
       if format == .automatic, !recognized.isMongoDB { tell(.mongoDB(place.file)) }
       recognized.isMongoDB = true
-      for name in mongo.renamed where recognized.renamed.insert(name).inserted {
+      for name in mongo.renamed
+      where recognized.renamed.count < Self.mostRenamed && recognized.renamed.insert(name).inserted {
         tell(.renamed(name, place.file))
       }
       if let text = mongo.text {

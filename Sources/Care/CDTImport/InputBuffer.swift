@@ -9,7 +9,7 @@ struct InputBuffer {
   /// The name of the input in messages.
   let name: String
 
-  private let file: OpenFile
+  private let source: Source
   /// The buffer; the bytes from ``start`` to ``end`` are valid.
   private var bytes: [UInt8] = []
   private var start = 0
@@ -28,16 +28,26 @@ struct InputBuffer {
   private var decompressed: Int64 = 0
 
   private static let chunk = 256 * 1024
-  /// More than any document that can be stored.
-  private static let longestValue = 1 << 30
+  /// The most bytes that a value can have. By default it is more than any document that can be stored.
+  var longestValue = 1 << 30
+
+  private enum Source {
+    case file(OpenFile)
+    case pieces(ImportReader.Pieces)
+  }
 
   /// Opens a file, or standard input for `-`.
   init(_ path: String) throws(DatastoreError) {
     if path == "-" {
-      (name, file) = ("standard input", .standardInput)
+      (name, source) = ("standard input", .file(.standardInput))
     } else {
-      (name, file) = (path, try FileSystem.perform("read", path, OpenFile(path, for: .reading)))
+      (name, source) = (path, .file(try FileSystem.perform("read", path, OpenFile(path, for: .reading))))
     }
+  }
+
+  /// Reads pieces, under a name for messages.
+  init(_ name: String, _ pieces: @escaping ImportReader.Pieces) {
+    (self.name, source) = (name, .pieces(pieces))
   }
 
   /// The number of bytes of the file that were consumed; of a compressed one, that were decompressed.
@@ -50,7 +60,7 @@ struct InputBuffer {
     while available < FileKind.longestMark, try fill() {}
     if self[0] == 0x1F, self[1] == 0x8B {
       compressed = bytes[start..<end]
-      (start, end) = (0, 0)
+      (start, end, isAtEnd) = (0, 0, false)
       gzip = try Self.decompressing(name) { () throws(GzipError) in try GzipReader(limit: .max) }
       while available < FileKind.longestMark, try fill() {}
     }
@@ -99,12 +109,21 @@ struct InputBuffer {
     }
     bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     (start, end) = (0, known)
-    guard known <= Self.longestValue else { throw DatastoreError(.valueTooLong(name, line: line)) }
+    guard known <= longestValue else {
+      throw DatastoreError(.valueTooLong(name, line: line, limit: longestValue))
+    }
     let got: Int
     if let gzip {
       got = try decompress(gzip)
     } else {
-      got = try FileSystem.perform("read", name, file.read(into: &bytes, at: known, upTo: wanted))
+      switch source {
+      case .file(let file):
+        got = try FileSystem.perform("read", name, file.read(into: &bytes, at: known, upTo: wanted))
+      case .pieces(let next):
+        let piece = try next().get()
+        bytes.replaceSubrange(end..<end + piece.count, with: piece)
+        got = piece.count
+      }
     }
     end += got
     isAtEnd = got == 0
@@ -119,7 +138,11 @@ struct InputBuffer {
         bytes.replaceSubrange(end..<end + piece.count, with: piece)
         return piece.count
       }
-      let chunk = try FileSystem.perform("read", name, file.read(upTo: Self.chunk))
+      let chunk =
+        switch source {
+        case .file(let file): try FileSystem.perform("read", name, file.read(upTo: Self.chunk))
+        case .pieces(let next): try next().get()
+        }
       decompressed += Int64(chunk.count)
       compressed = chunk[...]
       if chunk.isEmpty {

@@ -44,7 +44,7 @@ extension DatastoreError {
     case damagedAttachment(String, String)
     // Imports
     case importedText(JSONError), importedID, importedRevision(JSONValue), compressedFile(String, Bool)
-    case valueTooLong(String, line: Int)
+    case valueTooLong(String, line: Int, limit: Int)
 
     fileprivate var code: Code {
       switch self {
@@ -266,8 +266,8 @@ extension DatastoreError {
         "_rev must be a revision id, not \(value.text); leave it out, or add --force to ignore it"
       case .compressedFile(let name, let isTruncated):
         "\(name) is \(isTruncated ? "an incomplete" : "a damaged") gzip file; download it again"
-      case .valueTooLong(let name, let line):
-        "\(name):\(line): the value that begins here is larger than 1 GiB, the most that a document can have; check the format of the file"
+      case .valueTooLong(let name, let line, let limit):
+        "\(name):\(line): the value that begins here is larger than \(limit) bytes, the most that it can have; check the format of the file"
       }
     }
   }

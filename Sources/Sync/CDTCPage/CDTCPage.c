@@ -61,6 +61,10 @@ static const unsigned char icon_svg[] = {
 #embed "../CDTServer/Page/icon.svg"
 };
 
+static const unsigned char import_js[] = {
+#embed "../CDTServer/Page/import.js"
+};
+
 static const unsigned char index_html[] = {
 #embed "../CDTServer/Page/index.html"
 };
@@ -140,6 +144,7 @@ static const struct cdt_page_file files[] = {
     {"groups.js", groups_js, sizeof groups_js},
     {"history.js", history_js, sizeof history_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
+    {"import.js", import_js, sizeof import_js},
     {"index.html", index_html, sizeof index_html},
     {"indexes.js", indexes_js, sizeof indexes_js},
     {"json.js", json_js, sizeof json_js},

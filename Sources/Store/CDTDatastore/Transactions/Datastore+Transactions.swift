@@ -154,6 +154,13 @@ extension Datastore {
     try await WorkQueue.long.run(body)
   }
 
+  /// The same for an import that a client sends. A few run at the same time, and the others wait for them.
+  package func runImport<R: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R
+  ) async throws -> R {
+    try await WorkQueue.imports.run(body)
+  }
+
   /// Begins to read one state of the documents and of the data of extensions.
   ///
   /// - Parameter extensions: `nil` for those that have data.

@@ -13,6 +13,8 @@ extension WorkQueue {
   static let opening = WorkQueue(threads: 4)
   /// For imports, index builds and other long operations, which take turns at writing batch by batch.
   static let long = WorkQueue(threads: 16)
+  /// For imports that clients of a server send: any number of them must leave the others a turn.
+  static let imports = WorkQueue(threads: 4)
 
   /// Runs `body` on a thread, and stops it if the task is cancelled or its deadline passes.
   func run<R: Sendable>(

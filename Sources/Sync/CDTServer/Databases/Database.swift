@@ -1,4 +1,6 @@
+import CDTBackup
 import CDTDatastore
+import CDTImport
 import CDTJSON
 import CDTQuery
 import CouchDB
@@ -118,6 +120,34 @@ struct Database: Sendable {
       throw try await readDocuments { try violation.naming($0.sees) }
     }
   }
+
+  /// Imports what a reader reads, each batch in a transaction of its own. If the task is cancelled, it ends after a batch.
+  ///
+  /// - Parameters:
+  ///   - reader: Makes the reader.
+  ///   - refusal: Returns why a document is not saved; `nil` if it can be.
+  func importDocuments(
+    _ reader: @escaping @Sendable (StopSignal) -> ImportReader,
+    refusal: @escaping @Sendable (_ id: String, BodyText, Attachments?) -> String?
+  ) async throws -> DocumentImporter.Report {
+    var importer = DocumentImporter(into: shared.store)
+    let limit = revisionsLimit
+    importer.service = ImportService(rules: rules, refusal: refusal) {
+      try $0.stem($1, to: limit, after: [$2])
+    }
+    do {
+      let report = try await shared.store.runImport { [importer] in try importer.run(reader($0), stop: $0) }
+      await noteWrites(of: [DocumentID.designPrefix])
+      return report
+    } catch {
+      // Batches before the error are saved.
+      await noteWrites(of: [DocumentID.designPrefix])
+      throw error
+    }
+  }
+
+  /// Backs up the database, for its admins, in a directory. See `Datastore.backup(to:progress:)`.
+  func backUp(to directory: String) async throws { try await shared.store.backup(to: directory) }
 
   /// Lets the indexes follow design documents that were written, so that the next request finds them.
   func noteWrites(of ids: [String]) async {

@@ -1,5 +1,4 @@
 import CDTDatastore
-import CDTDigest
 import CDTJSON
 import CDTPlatform
 import CouchDB
@@ -141,11 +140,7 @@ struct ReplyStream {
 /// key that nobody keeps.
 struct ReplySpool {
   private var memory: [UInt8] = []
-  private var file: OpenFile?
-  /// The key of the file.
-  private var key: [UInt8] = []
-  /// The lengths of the pieces in the file.
-  private var pieces: [Int] = []
+  private var file: ScratchFile?
 
   /// The number of bytes in memory.
   private static let longest = 1 << 20
@@ -162,21 +157,15 @@ struct ReplySpool {
   }
 
   private mutating func spill() throws(CouchError) {
-    let directory = FileManager.default.temporaryDirectory.path
-    if file == nil { key = RandomBytes.make(AuthenticatedCipher.keyLength) }
-    let piece = AuthenticatedCipher(key: key).seal(memory, with: [])
     do throws(SystemError) {
-      let file = if let file { file } else { try OpenFile.scratch(in: directory) }
+      var file = if let file { file } else { try ScratchFile() }
+      try file.append(memory)
       self.file = file
-      try piece.withUnsafeBufferPointer { bytes throws(SystemError) in
-        try file.write(UnsafeRawBufferPointer(bytes))
-      }
     } catch {
       throw CouchError(
         error.isFull ? 507 : 500, error.isFull ? "insufficient_storage" : "internal_server_error",
-        "A result of more than \(Self.longest) bytes can't be written to \(directory): \(error)")
+        "A result of more than \(Self.longest) bytes can't be written to \(ScratchFile.directory): \(error)")
     }
-    pieces.append(piece.count)
     memory.removeAll(keepingCapacity: true)
   }
 
@@ -185,18 +174,10 @@ struct ReplySpool {
 
   /// Sends what was gathered.
   func write(to out: inout ReplyStream) async throws {
-    var offset: Int64 = 0
-    for count in pieces {
-      guard let file else { break }
-      let (start, key) = (offset, key)
-      let bytes = try await Datastore.useFiles {
-        AuthenticatedCipher(key: key).open(try file.bytes(at: start, count: count), with: [])
+    if let file {
+      for number in 0..<file.count {
+        try await out.write(try await Datastore.useFiles { try file.piece(number) })
       }
-      guard let bytes else {
-        throw CouchError(500, "internal_server_error", "A temporary file was changed or cut off.")
-      }
-      try await out.write(bytes)
-      offset += Int64(count)
     }
     try await out.write(memory)
   }

@@ -52,7 +52,7 @@ export function endUsers() {
 }
 
 /** The headers that send a request as the user of its store. */
-function userHeaders(address) {
+export function userHeaders(address) {
   const user = users.get(decodeURIComponent(address.split(/[/?]/)[1]))
   // What is in a header is bytes.
   const utf8 = text => String.fromCharCode(...new TextEncoder().encode(text))

@@ -1,6 +1,7 @@
 // The documents in the order of their ids. Only the rows that are seen are in the page, and only those near them are fetched.
 import {choice, count, el, fill, say, tell, text, visible} from './dom.js'
 import {grid} from './grid.js'
+import {importFile, takeDrops} from './import.js'
 import {get, lines, long, path, repeat, send} from './api.js'
 import {beginning, parse} from './json.js'
 import {link, remember, returnToPlace} from './router.js'
@@ -28,6 +29,7 @@ export async function showDocuments({main, store, parameters, signal}) {
   state.sequence = info.update_seq
   setTotal(state, seen)
   returnToPlace()
+  takeDrops(signal, file => importFile(file, {store, signal}))
   await repeat(2000, signal, async () => {
     const info = await get(path(store), signal)
     // What could not be fetched before is fetched now.

@@ -76,6 +76,48 @@ export function answered(question, label, ...content) {
   }))
 }
 
+/**
+ * Asks something in a dialog, which stays until its action has succeeded: an error is shown in it. It shows what the action returns;
+ * if that is nothing, it closes.
+ *
+ * @param cancel Called when the dialog closes.
+ */
+export function asked(question, label, action, cancel, ...content) {
+  const problem = el('p', {class: 'problem', role: 'alert'})
+  const submit = el('button', {}, label)
+  const close = el('button', {type: 'button', onclick: () => dialog.close()}, 'Cancel')
+  const buttons = el('p', {class: 'row'}, submit, close)
+  const dialog = el('dialog', {
+    'aria-labelledby': 'question',
+    // What runs is ended by the button alone.
+    oncancel: event => { if (submit.hasAttribute('aria-disabled')) event.preventDefault() },
+    onclose: () => {
+      cancel?.()
+      dialog.remove()
+    },
+  }, el('form', {
+    onsubmit: event => {
+      event.preventDefault()
+      during(submit, async () => {
+        problem.textContent = ''
+        try {
+          const result = await action()
+          if (!result) return dialog.close()
+          close.textContent = 'Close'
+          submit.remove()
+          buttons.prepend(...result)
+          close.focus()
+        } catch (error) {
+          problem.textContent = visible(error.message, 2_000)
+          if (!dialog.open) tell(error)
+        }
+      })
+    },
+  }, el('h2', {id: 'question'}, question), content, problem, buttons))
+  document.getElementById('main').append(dialog)
+  dialog.showModal()
+}
+
 /** Asks whether to do something with what has a name. */
 export function confirmed(question, name, label = 'Delete') { return answered(question, label, el('p', {}, text(name, 200))) }
 

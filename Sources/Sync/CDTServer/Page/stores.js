@@ -1,6 +1,7 @@
 // The stores: how many documents, bytes, conflicts and indexes they have, as it changes.
-import {bytes, count, el, fill, table, text} from './dom.js'
-import {called, get, path, repeat, userOf} from './api.js'
+import {asked, button, bytes, count, el, fill, labeled, say, table, text} from './dom.js'
+import {called, get, path, repeat, send, userOf} from './api.js'
+import {importFile, takeDrops} from './import.js'
 import {link} from './router.js'
 
 const pageSize = 50
@@ -9,7 +10,21 @@ export async function showStores({main, parameters, signal}) {
   const skip = Math.max(0, Number(parameters.get('skip')) || 0)
   const list = el('div')
   const name = el('input', {id: 'store-name', required: true, spellcheck: 'false'})
-  fill(main, el('h1', {}, 'Stores'), list,
+  const tools = el('div', {class: 'row', hidden: true}, button('New store', () => makeStore(), {class: 'edits'}),
+    button('Import a file', () => chooseFile(null), {class: 'edits'}), el('span', {class: 'counts edits'}, 'or drop one here'))
+  let [names, target] = [[], null]
+  const start = (file, store) => importFile(file, {store, names, signal})
+  const file = el('input', {
+    type: 'file', hidden: true, onchange: () => {
+      if (file.files.length) start(file.files[0], target)
+      file.value = ''
+    },
+  })
+  const chooseFile = store => {
+    target = store
+    file.click()
+  }
+  fill(main, el('div', {class: 'row'}, el('h1', {}, 'Stores'), tools, file), list,
     el('form', {
       class: 'row', onsubmit: event => {
         event.preventDefault()
@@ -17,7 +32,8 @@ export async function showStores({main, parameters, signal}) {
       },
     }, el('label', {for: 'store-name'}, 'Open a store by its name'), name, el('button', {}, 'Open')))
   const details = new Map()
-  await repeat(2000, signal, async () => {
+  let beginning = null
+  const refresh = async () => {
     let infos
     try {
       infos = await get(`/_dbs_info?limit=${pageSize + 1}&skip=${skip}`, signal)
@@ -27,11 +43,58 @@ export async function showStores({main, parameters, signal}) {
       fill(list, el('p', {}, error.message))
       return false
     }
+    // Those who may list the stores may make and delete them.
+    if (tools.hidden) takeDrops(signal, file => start(file, null))
+    tools.hidden = false
+    if (!infos.length) beginning ??= howToBegin((await get('/', signal)).directory)
     // Those with neither were deleted meanwhile.
     const page = infos.slice(0, pageSize).filter(row => row.info || row.reason)
     await Promise.all(page.filter(row => row.info).map(row => update(details, row, signal)))
-    showList(list, page, details, pages(skip, infos.length > pageSize))
-  })
+    names = page.map(row => row.key)
+    const actions = {import: chooseFile, delete: (store, info) => deleteStore(store, info, refresh)}
+    showList(list, page, details, pages(skip, infos.length > pageSize), actions, beginning)
+  }
+  await repeat(2000, signal, refresh)
+}
+
+function makeStore() {
+  const name = el('input', {required: true, autocomplete: 'off', spellcheck: 'false'})
+  asked('New store', 'Make it', async () => {
+    await send('PUT', path(name.value))
+    location.hash = link(name.value, 'documents')
+  }, null, labeled('Name', name))
+}
+
+function deleteStore(store, info, refresh) {
+  const typed = el('input', {required: true, autocomplete: 'off', spellcheck: 'false'})
+  asked(['Delete ', text(store), '?'], 'Delete', async () => {
+    if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is deleted.')
+    await send('DELETE', path(store))
+    await refresh()
+    say('The store is deleted.')
+  }, null, el('p', {}, info ? `It has ${count(info.doc_count, 'document')}. ` : '', 'All of it is deleted, with revisions, attachments and indexes, and nothing brings it back.'),
+  labeled(['Type the name of the store to confirm: ', text(store)], typed))
+}
+
+/** What is said in a directory without stores. The directory is known if the program runs on the reader's machine. */
+function howToBegin(directory) {
+  const place = directory ? /^[\w./-]+$/.test(directory) ? directory : `'${directory.replaceAll("'", "'\\''")}'` : location.origin
+  return [
+    el('p', {}, 'There are no stores here yet.'),
+    el('p', {class: 'edits'}, 'Make one, drop a file of documents here, or import files in a terminal:'),
+    el('pre', {class: 'edits'}, text(`cdtquery import ${place}/NAME FILE`, 1_000)),
+  ]
+}
+
+/** What can be done with a store. */
+function menu(store, info, actions) {
+  const items = el('div', {},
+    info && button('Import a file…', () => actions.import(store), {class: 'edits'}),
+    info && el('a', {href: path(store, '_backup'), download: ''}, 'Back up'),
+    button('Delete…', () => actions.delete(store, info), {class: 'edits'}))
+  const element = el('details', {class: 'menu'}, el('summary', {'aria-label': `Actions for ${store}`}, 'Actions'), items)
+  items.addEventListener('click', () => { element.open = false })
+  return element
 }
 
 /** Asks for what the list does not have: again when the store has changed, or after ten seconds, as indexes are not documents. */
@@ -53,9 +116,11 @@ async function update(details, {key, info}, signal) {
   }
 }
 
-function showList(list, page, details, pages) {
+const columns = ['Store', 'Documents#', 'Size#', 'Conflicts#', 'Indexes#', '']
+
+function showList(list, page, details, pages, actions, beginning) {
   const rows = page.map(({key, info, reason}) => {
-    if (!info) return [el('span', {}, text(key), ': ', text(reason, 500)), '', '', '', '']
+    if (!info) return [el('span', {}, text(key), ': ', text(reason, 500)), '', '', '', '', menu(key, null, actions)]
     const known = details.get(key)
     const {conflicts, indexes} = known ?? {}
     const user = userOf(key)
@@ -64,17 +129,21 @@ function showList(list, page, details, pages) {
       bytes(info.sizes.file),
       !known ? '' : conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
       known ? el('a', {href: link(key, 'indexes'), 'aria-label': `${count(indexes, 'index', 'indexes')} of ${key}`}, `${indexes}`) : '',
+      menu(key, info, actions),
     ]
   })
   const key = JSON.stringify([...rows, pages].map(row => row.map(cell => cell.textContent ?? cell)))
-  if (list.dataset.key === key) return
+  if (list.dataset.key === key || list.querySelector('[open]')) return
   list.dataset.key = key
-  const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null
-  fill(list, page.length
-    ? table('Stores of this directory', ['Store', 'Documents#', 'Size#', 'Conflicts#', 'Indexes#'], rows)
-    : el('p', {}, 'There are no stores here yet.'), pages.length > 0 && el('p', {class: 'row'}, pages))
-  if (focused) [...list.querySelectorAll('a')].find(a => a.getAttribute('href') === focused)?.focus()
+  const focused = list.contains(document.activeElement) ? nameOf(document.activeElement) : null
+  fill(list, page.length ? table('Stores of this directory', columns, rows) : beginning, pages.length > 0 && el('p', {class: 'row'}, pages))
+  list.firstChild.classList.add('stores')
+  // On a phone, the table has no head.
+  for (const cell of list.querySelectorAll('.number')) if (!/[a-z]$/.test(cell.textContent)) cell.dataset.label = columns[cell.cellIndex].slice(0, -1)
+  if (focused) [...list.querySelectorAll('a, summary')].find(element => nameOf(element) === focused)?.focus()
 }
+
+function nameOf(element) { return element.getAttribute('href') ?? element.getAttribute('aria-label') }
 
 /** Links to the pages before and after this one. */
 function pages(skip, hasMore) {

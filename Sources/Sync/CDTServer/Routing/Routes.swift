@@ -294,6 +294,8 @@ extension Route {
 
     Route(.get, "/{db}/_conflicts") { try await $0.conflicts() },
     Route(.get, "/{db}/_results") { try await $0.download() },
+    Route(.post, "/{db}/_import", .writer) { try await $0.importFile() },
+    Route(.get, "/{db}/_backup") { try await $0.backUp() },
     Route(.get, "/{db}/_fields") { try await $0.fields() },
     Route(.get, "/{db}/_rules") { try await $0.brokenRules() },
 

@@ -1,0 +1,30 @@
+package import CDTDatastore
+import CDTQuery
+
+/// What a server adds to an import: the rules of the user who sends it, and its own.
+package struct ImportService: Sendable {
+  let rules: any DocumentRules
+  let refusal: @Sendable (_ id: String, _ body: BodyText, _ attachments: Attachments?) -> String?
+  let saved: @Sendable (WriteTransaction, _ id: String, RevisionID) throws -> Void
+
+  /// - Parameters:
+  ///   - rules: Those of the user.
+  ///   - refusal: Returns why a document is not saved; `nil` if it can be.
+  ///   - saved: Called with each new revision, in its transaction.
+  package init(
+    rules: any DocumentRules,
+    refusal: @escaping @Sendable (_ id: String, _ body: BodyText, _ attachments: Attachments?) -> String?,
+    saved: @escaping @Sendable (WriteTransaction, _ id: String, RevisionID) throws -> Void
+  ) {
+    (self.rules, self.refusal, self.saved) = (rules, refusal, saved)
+  }
+}
+
+extension UniqueViolation {
+  /// The violation with the names of other documents only if a user sees them.
+  func seen(by rules: any DocumentRules, of store: Datastore) throws -> UniqueViolation {
+    try store.readSnapshot { transaction in
+      try transaction.enforcing(rules) { try naming { try transaction.sees($0) } }
+    }
+  }
+}

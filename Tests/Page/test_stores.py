@@ -1,0 +1,276 @@
+"""Stores that are made, deleted, imported into and backed up on the page."""
+
+import base64
+import gzip
+import io
+import json
+import os
+import shutil
+import tarfile
+
+from page import PHONE, WIDE, By, Keys, PageTestCase, Program
+
+# Drops files on an element; their content is base64.
+DROP = """
+const [target, files] = arguments
+const data = new DataTransfer()
+for (const [name, content] of files) data.items.add(new File([Uint8Array.from(atob(content), c => c.charCodeAt(0))], name))
+for (const type of ['dragover', 'drop']) target.dispatchEvent(new DragEvent(type, {dataTransfer: data, bubbles: true, cancelable: true}))
+"""
+
+
+class StoresOnWideScreen(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("contacts", [{"_id": f"p{number}", "age": number} for number in range(1_200)])
+
+    def stores(self):
+        return sorted(os.listdir(self.directory))
+
+    def drop(self, *files, on="main"):
+        self.run_script(DROP, self.find(on), [
+            [name, base64.b64encode(content if isinstance(content, bytes) else content.encode()).decode()] for name, content in files])
+
+    def choose(self, name, content):
+        path = os.path.join(os.path.dirname(self.directory), name)
+        with open(path, "w") as file:
+            file.write(content)
+        self.find("input[type=file]").send_keys(path)
+
+    def open_menu(self, store):
+        summary = self.wait(lambda: next(
+            (element for element in self.all("summary") if element.accessible_name == f"Actions for {store}"), None), store)
+        self.run_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+        summary.click()
+
+    def submit(self):
+        self.find("dialog form button:not([type])").click()
+
+    def test_a_store_is_made(self):
+        self.open()
+        self.press("New store")
+        self.check_view("making a store")
+        for wrong in ("Two Words", "_users", "../x"):
+            self.write("Name", wrong)
+            self.submit()
+            self.wait(lambda: self.find("dialog .problem").text, "the error of the server")
+            self.write("Name", "")
+        self.write("Name", "contacts\n")
+        self.see("The database could not be created, the file already exists.")
+        self.write("Name", "made\n")
+        self.see("0 documents", "Add a document")
+        self.assertIn("made", self.stores())
+
+    def test_a_store_is_deleted_when_its_name_is_typed(self):
+        self.fill("old", [{"_id": "a"}, {"_id": "b"}])
+        self.open()
+        self.open_menu("old")
+        self.check_view("the menu of a store")
+        self.press("Delete…")
+        self.see("It has 2 documents.")
+        self.check_view("deleting a store")
+        self.write("Type the name of the store to confirm: old", "contacts\n")
+        self.see("This is not the name of the store. Nothing is deleted.")
+        self.assertIn("old", self.stores())
+        self.write("Type the name of the store to confirm: old", "old\n")
+        self.see("The store is deleted.")
+        self.assertNotIn("old", self.stores())
+        self.assertNotIn("old", self.find("table").text)
+
+    def test_a_table_is_imported_into_a_new_store(self):
+        self.open()
+        self.see("contacts")
+        self.choose("New People (2024).csv", "_id;age\nann;7\nbob;8\n")
+        self.see("Import New People (2024).csv")
+        self.check_view("importing")
+        self.assertEqual(self.named("field", "Store, which is made if it does not exist").get_attribute("value"), "new_people_2024")
+        self.submit()
+        self.see("2 documents imported.", "a table; values are separated by semicolons")
+        self.assertNotIn("--delimiter", self.text)
+        self.check_view("what was imported")
+        self.named("link", "Open new_people_2024").click()
+        self.see("2 documents", "ann")
+
+    def test_an_error_has_its_line_and_leaves_no_store(self):
+        self.open()
+        self.see("contacts")
+        self.drop(("broken.jsonl", '{"_id": "a"}\n{"_id": }\n'))
+        self.write("Store, which is made if it does not exist", "broken")
+        self.submit()
+        self.see("broken.jsonl:2:9: ")
+        self.check_view("an import with an error")
+        self.assertNotIn("broken", self.stores())
+        # A store that was there stays.
+        self.write("Store, which is made if it does not exist", "contacts")
+        self.submit()
+        self.see("broken.jsonl:2:9: ")
+        self.press("Cancel")
+        self.assertIn("contacts", self.stores())
+
+    def test_documents_that_exist(self):
+        self.fill("target", [{"_id": "a", "n": 1}])
+        self.open()
+        self.open_menu("target")
+        # Chromium's dialog for files can't be driven.
+        self.run_script("HTMLInputElement.prototype.click = () => {}")
+        self.press("Import a file…")
+        self.choose("two.jsonl", '{"_id": "a", "n": 2}\n{"_id": "b"}\n')
+        self.see("Import two.jsonl into target")
+        self.submit()
+        self.see('two.jsonl:1: document "a" already exists; skip or replace such documents')
+        self.named("choice", "skip").click()
+        self.submit()
+        self.see("1 document imported, 1 skipped.")
+        self.press("Close")
+        self.choose("two.jsonl", '{"_id": "a", "n": 2}\n{"_id": "b"}\n')
+        self.named("choice", "replace").click()
+        self.submit()
+        self.see("0 documents imported, 2 replaced.")
+        self.assertEqual(self.send("GET", "/target/a")["n"], 2)
+
+    def test_a_file_is_dropped_on_the_documents(self):
+        self.fill("dropped", [{"_id": "a"}])
+        self.open("dropped")
+        self.see("1 document")
+        self.drop(("more.json.gz", gzip.compress(b'[{"_id": "b"}, {"_id": "c"}]')), on=".scroller")
+        self.see("Import more.json.gz into dropped")
+        self.submit()
+        self.see("2 documents imported.")
+        self.press("Close")
+        self.see("3 documents")
+        self.drop(("a.json", "{}"), ("b.json", "{}"))
+        self.see("Drop one file at a time.")
+        # In another view, nothing listens.
+        self.named("link", "Indexes").click()
+        self.see("There are no indexes.")
+        self.drop(("a.json", "{}"))
+        self.assertEqual(self.all("dialog[open]:not(#login)"), [])
+
+    def test_a_backup(self):
+        self.open()
+        self.open_menu("contacts")
+        link = self.named("link", "Back up")
+        content = self.browser.execute_async_script(
+            """const [address, done] = arguments
+            fetch(address).then(reply => reply.bytes ? reply.bytes() : reply.arrayBuffer()).then(bytes =>
+              done(btoa(Array.from(new Uint8Array(bytes), byte => String.fromCharCode(byte)).join(''))))""",
+            link.get_attribute("href"))
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(content))) as archive:
+            self.assertEqual(archive.getnames(), ["contacts-backup/00000001.jsonl"])
+            self.assertIn(b'"_id":"p7"', archive.extractfile(archive.getmembers()[0]).read())
+
+    def test_hostile_names(self):
+        self.open()
+        self.see("contacts")
+        name = "<img src=x onerror=alert(1)>\u202e\u200b../\u0007.csv"
+        self.drop((name, "a,b\n1,2,3\n"))
+        self.see("Import <img src=x onerror=alert(1)>\\u202e\\u200b")
+        self.assertEqual(self.named("field", "Store, which is made if it does not exist").get_attribute("value"), "img_src_x_onerror_alert_1")
+        self.submit()
+        self.see("\\u202e\\u200b", ":2: the record has 3 cells but the header has 2")
+        self.check_view("a hostile name")
+        self.write("Store, which is made if it does not exist", "../../etc")
+        self.submit()
+        self.see("Only lowercase characters")
+        self.press("Cancel")
+        self.send("PUT", "/a" + "_long" * 39)
+        self.see("a" + "_long" * 5)
+        self.check_view("a long name")
+        self.send("DELETE", "/a" + "_long" * 39)
+        self.drop((".csv", "_id\na\n"))
+        self.assertEqual(self.named("field", "Store, which is made if it does not exist").get_attribute("value"), "imported")
+
+    def test_an_import_is_stopped(self):
+        self.open()
+        self.see("contacts")
+        self.drop(("large.jsonl", "".join('{"n": %d}\n' % number for number in range(200_000))))
+        self.submit()
+        self.see("documents imported")
+        self.check_view("an import that runs")
+        self.keys(Keys.ESCAPE)
+        self.press("Cancel")
+        self.see("The import was stopped.")
+        self.send("DELETE", "/large")
+
+
+class StoresOnPhone(StoresOnWideScreen):
+    size, colors = PHONE, "dark"
+    # They show nothing else there.
+    test_a_backup = test_an_import_is_stopped = test_documents_that_exist = None
+
+
+class ListOfStores(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        for store, number in (("contacts", 3_000), ("orders", 120), ("tasks", 7)):
+            cls.fill(store, [{"_id": str(at), "number": at} for at in range(number)])
+        cls.tool("index", "create", "stores/contacts", "number")
+
+    def test_it_can_be_read(self):
+        self.open()
+        self.see("contacts", "3,000", "tasks")
+        self.set_view((WIDE[0], 350), "light")
+        self.picture("stores")
+        for self.size, self.colors in ((WIDE, "dark"), (PHONE, "light")):
+            self.set_view(self.size, self.colors)
+            self.check_view("the stores")
+            self.open_menu("orders")
+            self.check_view("a menu")
+            self.open_menu("orders")
+
+    open_menu = StoresOnWideScreen.open_menu
+
+
+class EmptyDirectory(PageTestCase):
+    def test_it_says_how_to_begin(self):
+        for self.size, self.colors in ((WIDE, "light"), (PHONE, "dark")):
+            self.set_view(self.size, self.colors)
+            self.open()
+            self.see("There are no stores here yet.", f"cdtquery import {self.directory}/NAME FILE")
+            self.check_view("an empty directory")
+
+
+class ReadOnlyStores(PageTestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program.close()
+        cls.program = Program("look", cls.directory, "--no-open", "--read-only")
+        cls.addClassCleanup(cls.program.close)
+        cls.browser.get(cls.program.address)
+        cls.base = cls.browser.current_url.partition("#")[0]
+
+    @classmethod
+    def make_stores(cls):
+        cls.fill("contacts", [{"_id": "ann"}])
+
+    def test_nothing_that_changes_is_offered(self):
+        self.open()
+        self.see("contacts")
+        self.find("summary").click()
+        self.check_view("read-only stores")
+        shown = {element.accessible_name for element in self.all("main button, main summary, main a") if element.is_displayed()}
+        self.assertEqual(shown, {"contacts", "0 indexes of contacts", "Actions for contacts", "Back up", "Open"})
+        for store in (None, "contacts"):
+            self.open(store)
+            self.see("contacts", "ann" if store else "Documents")
+            self.run_script(DROP, self.find("main"), [["a.json", ""]])
+            self.see("This server is read-only.")
+
+
+class UsersOfStores(PageTestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.serve_with_users({"zoe": []})
+
+    def test_somebody_who_is_no_admin_sees_no_buttons(self):
+        self.open()
+        self.see("Log in")
+        self.write("Name", "zoe")
+        self.write("Password", "correct horse")
+        self.find("#login button").click()
+        self.see("You are not a server admin.")
+        shown = {element.accessible_name for element in self.all("main button") if element.is_displayed()}
+        self.assertEqual(shown, {"Open"})
+        self.browser.get_log("browser")
