@@ -1,5 +1,6 @@
 """The page in Chromium, as a person uses it: a directory of stores, the program that serves it, and a browser."""
 
+import atexit
 import base64
 import json
 import os
@@ -10,13 +11,14 @@ import unittest
 import urllib.parse
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.environ["CDTQUERY"]
-IMAGES = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "images")
+IMAGES = os.path.join(HERE, "..", "..", "docs", "images")
 # How long the page may take for anything: a slow machine must not fail a test.
 PATIENCE = 60
 WIDE, PHONE = (1280, 800), (390, 844)
@@ -29,6 +31,39 @@ def start_browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+
+
+def script(name):
+    with open(os.path.join(HERE, name)) as file:
+        return file.read()
+
+
+browser = None
+
+
+def fresh_browser():
+    """The browser of this process, as a new one is: without cookies, permissions, and what it kept of pages."""
+    global browser
+    try:
+        if browser:
+            browser.get("about:blank")
+            for command, parameters in [("Network.clearBrowserCookies", {}), ("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"}),
+                                        ("Browser.resetPermissions", {}), ("Emulation.setEmulatedMedia", {"media": ""})]:
+                browser.execute_cdp_cmd(command, parameters)
+            browser.get_log("browser")
+            return browser
+    except WebDriverException:
+        quit_browser()
+    browser = start_browser()
+    return browser
+
+
+@atexit.register
+def quit_browser():
+    global browser
+    if browser:
+        browser.quit()
+    browser = None
 
 
 class Program:
@@ -62,8 +97,7 @@ class PageTestCase(unittest.TestCase):
         cls.directory = os.path.join(temporary.name, "stores")
         os.mkdir(cls.directory)
         cls.make_stores()
-        cls.browser = start_browser()
-        cls.addClassCleanup(cls.browser.quit)
+        cls.browser = fresh_browser()
         cls.program = Program("look", cls.directory, "--no-open")
         cls.addClassCleanup(cls.program.close)
         cls.browser.get(cls.program.address)
@@ -129,13 +163,15 @@ class PageTestCase(unittest.TestCase):
         width, height = size
         cls.browser.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        # A phone's scroll bars lie over the content.
+        cls.browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": size == PHONE})
         cls.browser.execute_cdp_cmd(
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": colors}]})
 
     def open(self, store=None, view="documents", **parameters):
-        """Opens a view as if it was the first one."""
+        """Opens a view as if it was the first one: of a store, or one of those beside them."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
-        fragment = f"#/db/{urllib.parse.quote(store, safe='')}/{view}{query}" if store else "#/"
+        fragment = f"#/db/{urllib.parse.quote(store, safe='')}/{view}{query}" if store else "#/" if view == "documents" else f"#/{view}"
         self.browser.get("about:blank")
         self.browser.get(self.base + fragment)
 
@@ -212,9 +248,10 @@ class PageTestCase(unittest.TestCase):
     # What every view must be
 
     def check_view(self, what):
-        """Names of what can be used, the contrast of texts, and the width of the page."""
+        """Names of what can be used, the contrast of texts, the layout, and the width of the page."""
         self.check_names(what)
         self.check_contrast(what)
+        self.check_layout(what)
         excess = self.run_script("return document.documentElement.scrollWidth - innerWidth")
         self.assertLessEqual(excess, 0, f"{what} is wider than the window")
         self.assertEqual(len(self.all("h1")), 1, f"{what} has one main heading")
@@ -232,6 +269,10 @@ class PageTestCase(unittest.TestCase):
         """WCAG's level AA: 4.5 for every text that is seen."""
         bad = self.run_script(CONTRAST)
         self.assertEqual(bad, [], what)
+
+    def check_layout(self, what):
+        """Nothing overlaps, nothing is cut, and no word is broken."""
+        self.assertEqual(self.run_script(LAYOUT), [], what)
 
     def picture(self, name, selector="html"):
         """Records a picture for the documentation, if that is asked for: of the wide page in light colors, or on a phone."""
@@ -252,6 +293,8 @@ class PageTestCase(unittest.TestCase):
             self.assertTrue(element.screenshot_as_png)
 
 
+LAYOUT = script("layout.js")
+STRUCTURE = script("structure.js")
 CONTRAST = """
 const parse = text => {
   const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number)

@@ -645,27 +645,6 @@ class PointsOnPhone(PointsOnWideScreen):
     size, colors = PHONE, "dark"
 
 
-class OtherColors(PageTestCase):
-    """The views in the colors that the classes above do not use with their widths."""
-
-    @classmethod
-    def make_stores(cls):
-        cls.fill("contacts", people(40))
-        cls.tool("index", "create", "stores/contacts", "city")
-
-    def test_every_view(self):
-        views = [(None, None, {}), ("contacts", "documents", {}), ("contacts", "document", {"id": "person-00001"}),
-                 ("contacts", "query", {"selector": '{"age": {"$gtt": 1}}'}), ("contacts", "query", {"selector": "{}"}),
-                 ("contacts", "groups", {"by": "city"}), ("contacts", "indexes", {}), ("contacts", "conflicts", {}),
-                 ("contacts", "changes", {})]
-        for size, colors in [(WIDE, "dark"), (PHONE, "light")]:
-            self.set_view(size, colors)
-            for store, view, parameters in views:
-                self.open(store, view or "documents", **parameters)
-                self.wait(lambda: len(self.all("main > *")) > 1, f"the view {view}")
-                self.check_view(f"{view} in {colors}, {size[0]} wide")
-
-
 PDF = """%PDF-1.1
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
