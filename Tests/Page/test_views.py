@@ -59,11 +59,6 @@ class Views(PageTestCase):
         self.see("people")
         self.send("POST", "/people/_bulk_docs", {"new_edits": False, "docs": CONFLICT})
 
-    def show(self, store, view, parameters, *texts):
-        self.open(store, view, **parameters)
-        for at, text in enumerate(texts):
-            self.press(text) if at % 2 else self.see(text)
-
     def test_every_view(self):
         with open(ACCEPTED) as file:
             accepted = json.load(file)

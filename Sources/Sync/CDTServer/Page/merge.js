@@ -73,7 +73,7 @@ export function merge(versions, base, save) {
     },
   }, el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
-    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(version => el('th', {scope: 'col'}, text(version.title, 60))))),
+    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(version => el('th', {scope: 'col'}, version.title.split(' ').map(word => [el('bdi', {class: 'revision'}, visible(word)), ' ']))))),
     el('tbody', {}, rows))), el('p', {class: 'row'}, submit))
   return form
 }
