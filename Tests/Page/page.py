@@ -89,6 +89,7 @@ class PageTestCase(unittest.TestCase):
 
     maxDiff = None
     size, colors = WIDE, "light"
+    opened = 0
 
     @classmethod
     def setUpClass(cls):
@@ -172,8 +173,9 @@ class PageTestCase(unittest.TestCase):
         """Opens a view as if it was the first one: of a store, or one of those beside them."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
         fragment = f"#/db/{urllib.parse.quote(store, safe='')}/{view}{query}" if store else "#/" if view == "documents" else f"#/{view}"
-        self.browser.get("about:blank")
-        self.browser.get(self.base + fragment)
+        # Not the same address with another fragment, which is not loaded again.
+        PageTestCase.opened += 1
+        self.browser.get(f"{self.base}?{self.opened}{fragment}")
 
     def show(self, store, view, parameters, *texts):
         """Opens a view of VIEWS: the first text is seen, the next one is pressed, and so on."""
@@ -216,18 +218,28 @@ class PageTestCase(unittest.TestCase):
         }
 
         def find():
-            for element in self.all(kinds[role]):
+            # Only the browser knows the names, but each question takes time.
+            for element in self.run_script(NAMED, kinds[role], name):
                 if element.accessible_name == name and element.is_displayed():
                     return element
             return None
 
         return self.wait(find, f"the {role} {name!r}")
 
+    def click(self, role, name):
+        """Clicks on something, also if the page replaces it just then."""
+        def click():
+            element = self.named(role, name)
+            # What is far down on a phone is scrolled to.
+            if role == "button":
+                self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            element.click()
+            return True
+
+        self.wait(click, f"the {role} {name!r}")
+
     def press(self, name):
-        # A button far down on a phone is scrolled to.
-        button = self.named("button", name)
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
+        self.click("button", name)
 
     def write(self, name, text):
         field = self.named("field", name)
@@ -250,6 +262,14 @@ class PageTestCase(unittest.TestCase):
             const body = options?.body ?? ''
             return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
           }}""")
+
+    def hurry(self):
+        """Lets the clock of the page run twenty times as fast, as it waits before it does something again."""
+        added = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+          const [wait, now, start] = [setTimeout, Date.now, Date.now()]
+          window.setTimeout = (action, time = 0, ...more) => wait(action, time < 1000 ? time : time / 20, ...more)
+          Date.now = () => start + 20 * (now() - start)"""})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", added)
 
     # What every view must be
 
@@ -301,6 +321,13 @@ class PageTestCase(unittest.TestCase):
             self.assertTrue(element.screenshot_as_png)
 
 
+# The elements that may have a name.
+NAMED = """
+const plain = text => (text ?? '').replace(/\\s+/g, '')
+return [...document.querySelectorAll(arguments[0])].filter(element =>
+  [element.ariaLabel, element.textContent, element.title, ...[...element.labels ?? []].map(label => label.textContent)]
+    .some(text => plain(text).includes(plain(arguments[1]))))
+"""
 LAYOUT = script("layout.js")
 STRUCTURE = script("structure.js")
 CONTRAST = """

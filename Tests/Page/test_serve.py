@@ -50,6 +50,7 @@ class Users(PageTestCase):
         self.see(f"cdtquery find {self.program.address}/contacts")
 
     def test_logging_out_and_not_logging_in(self):
+        self.hurry()
         self.open()
         self.log_in("mike", "correct horse")
         self.see("contacts")
@@ -60,7 +61,7 @@ class Users(PageTestCase):
         # The page does not go on asking.
         requests = "return performance.getEntriesByType('resource').length"
         number = self.run_script(requests)
-        self.browser.execute_async_script("setTimeout(arguments[0], 2500)")
+        self.browser.execute_async_script("setTimeout(arguments[0], 10000)")
         self.assertEqual(self.run_script(requests), number)
         self.assertFalse(self.find("#login").is_displayed())
 
@@ -227,7 +228,7 @@ class ReadOnly(PageTestCase):
         program = Program("look", self.directory, "--no-open")
         self.addCleanup(program.close)
         self.browser.get("data:text/html," + urllib.parse.quote(f'<a href="{program.address}">the stores</a>'))
-        self.named("link", "the stores").click()
+        self.click("link", "the stores")
         self.see("contacts")
 
     def test_a_second_browser_is_refused(self):

@@ -21,11 +21,11 @@ class Person:
 
     def follow(self, name):
         self.count += 1
-        self.test.named("link", name).click()
+        self.test.click("link", name)
 
     def choose(self, name):
         self.count += 1
-        self.test.named("choice", name).click()
+        self.test.click("choice", name)
 
     def unfold(self, name):
         self.count += 1

@@ -195,6 +195,7 @@ function replaceName(selector, place, name) {
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
+  state.end = null
   fill(state.summary)
   fill(state.results)
   state.hint.hidden = true
