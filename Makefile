@@ -28,9 +28,10 @@ COUCHDB ?=
 COUCHDB_LARGE ?=
 # The bundle of PouchDB that `make test-clients` and `make bench-replication` use, pouchdb.min.js; without one they leave it out.
 POUCHDB ?=
-# The tests of `make test-page`, all without any; and 1 to write the pictures of docs/look.md.
+# The tests of `make test-page`, all without any; and 1 to write the pictures of docs/look.md, or the accepted structure of the page.
 TESTS ?=
 IMAGES ?=
+STRUCTURE ?=
 # What `make torture` does: processes to kill, crash points of power failures, calls of each kind to fail in each operation (0 for
 # all, which takes hours), and damages of files. It takes SEED, too.
 KILLS ?= 500
@@ -127,8 +128,8 @@ test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couc
 test-clients: packages ## Use the server with clients of CouchDB: make test-clients POUCHDB=path/to/pouchdb.min.js SECONDS=60
 	@SWIFT="$(SWIFT)" POUCHDB="$(POUCHDB)" POUCHDB_SECONDS=$(SECONDS) scripts/test-clients.sh
 
-test-page: packages ## Use the page of the server in Chromium: make test-page TESTS=test_hostile IMAGES=1
-	@SWIFT="$(SWIFT)" RECORD_IMAGES=$(IMAGES) scripts/test-page.sh $(TESTS)
+test-page: packages ## Use the page of the server in Chromium: make test-page TESTS=test_hostile IMAGES=1 STRUCTURE=1
+	@SWIFT="$(SWIFT)" RECORD_IMAGES=$(IMAGES) RECORD_STRUCTURE=$(STRUCTURE) scripts/test-page.sh $(TESTS)
 
 fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Uses the page of cdtquery look and cdtquery serve in Chromium, as a person does. With RECORD_IMAGES=1 the pictures of docs/look.md
-# are written. Arguments go to unittest, such as test_points.PointsOnPhone.test_query_is_copied. With CDTQUERY, a program that was built
-# before is used.
+# are written, and with RECORD_STRUCTURE=1 what each view has and where, Tests/Page/structure.json, which is compared otherwise. Arguments
+# name tests, such as test_points.PointsOnPhone.test_query_is_copied. With CDTQUERY, a program that was built before is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-packages.sh python3 python3-venv chromium chromium-driver
@@ -14,5 +14,4 @@ if [ -z "${CDTQUERY:-}" ]; then
 fi
 export CDTQUERY PYTHONDONTWRITEBYTECODE=1
 cd Tests/Page
-if [ $# -gt 0 ]; then exec ../../.build/page/bin/python -m unittest --verbose "$@"; fi
-exec ../../.build/page/bin/python -m unittest discover --verbose
+exec ../../.build/page/bin/python run.py "$@"

@@ -1,5 +1,6 @@
 """The page in Chromium, as a person uses it: a directory of stores, the program that serves it, and a browser."""
 
+import atexit
 import base64
 import json
 import os
@@ -10,13 +11,14 @@ import unittest
 import urllib.parse
 
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.environ["CDTQUERY"]
-IMAGES = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "images")
+IMAGES = os.path.join(HERE, "..", "..", "docs", "images")
 # How long the page may take for anything: a slow machine must not fail a test.
 PATIENCE = 60
 WIDE, PHONE = (1280, 800), (390, 844)
@@ -29,6 +31,39 @@ def start_browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+
+
+def script(name):
+    with open(os.path.join(HERE, name)) as file:
+        return file.read()
+
+
+browser = None
+
+
+def fresh_browser():
+    """The browser of this process, as a new one is: without cookies, permissions, and what it kept of pages."""
+    global browser
+    try:
+        if browser:
+            browser.get("about:blank")
+            for command, parameters in [("Network.clearBrowserCookies", {}), ("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"}),
+                                        ("Browser.resetPermissions", {}), ("Emulation.setEmulatedMedia", {"media": ""})]:
+                browser.execute_cdp_cmd(command, parameters)
+            browser.get_log("browser")
+            return browser
+    except WebDriverException:
+        quit_browser()
+    browser = start_browser()
+    return browser
+
+
+@atexit.register
+def quit_browser():
+    global browser
+    if browser:
+        browser.quit()
+    browser = None
 
 
 class Program:
@@ -54,6 +89,7 @@ class PageTestCase(unittest.TestCase):
 
     maxDiff = None
     size, colors = WIDE, "light"
+    opened = 0
 
     @classmethod
     def setUpClass(cls):
@@ -62,8 +98,7 @@ class PageTestCase(unittest.TestCase):
         cls.directory = os.path.join(temporary.name, "stores")
         os.mkdir(cls.directory)
         cls.make_stores()
-        cls.browser = start_browser()
-        cls.addClassCleanup(cls.browser.quit)
+        cls.browser = fresh_browser()
         cls.program = Program("look", cls.directory, "--no-open")
         cls.addClassCleanup(cls.program.close)
         cls.browser.get(cls.program.address)
@@ -129,15 +164,24 @@ class PageTestCase(unittest.TestCase):
         width, height = size
         cls.browser.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        # A phone's scroll bars lie over the content.
+        cls.browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": size == PHONE})
         cls.browser.execute_cdp_cmd(
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": colors}]})
 
     def open(self, store=None, view="documents", **parameters):
-        """Opens a view as if it was the first one."""
+        """Opens a view as if it was the first one: of a store, or one of those beside them."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
-        fragment = f"#/db/{urllib.parse.quote(store, safe='')}/{view}{query}" if store else "#/"
-        self.browser.get("about:blank")
-        self.browser.get(self.base + fragment)
+        fragment = f"#/db/{urllib.parse.quote(store, safe='')}/{view}{query}" if store else "#/" if view == "documents" else f"#/{view}"
+        # Not the same address with another fragment, which is not loaded again.
+        PageTestCase.opened += 1
+        self.browser.get(f"{self.base}?{self.opened}{fragment}")
+
+    def show(self, store, view, parameters, *texts):
+        """Opens a view of VIEWS: the first text is seen, the next one is pressed, and so on."""
+        self.open(store, view, **parameters)
+        for at, text in enumerate(texts):
+            self.press(text) if at % 2 else self.see(text)
 
     def wait(self, condition, what):
         """Waits until a condition holds, and returns its value."""
@@ -174,18 +218,28 @@ class PageTestCase(unittest.TestCase):
         }
 
         def find():
-            for element in self.all(kinds[role]):
+            # Only the browser knows the names, but each question takes time.
+            for element in self.run_script(NAMED, kinds[role], name):
                 if element.accessible_name == name and element.is_displayed():
                     return element
             return None
 
         return self.wait(find, f"the {role} {name!r}")
 
+    def click(self, role, name):
+        """Clicks on something, also if the page replaces it just then."""
+        def click():
+            element = self.named(role, name)
+            # What is far down on a phone is scrolled to.
+            if role == "button":
+                self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            element.click()
+            return True
+
+        self.wait(click, f"the {role} {name!r}")
+
     def press(self, name):
-        # A button far down on a phone is scrolled to.
-        button = self.named("button", name)
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
+        self.click("button", name)
 
     def write(self, name, text):
         field = self.named("field", name)
@@ -209,15 +263,26 @@ class PageTestCase(unittest.TestCase):
             return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
           }}""")
 
+    def hurry(self):
+        """Lets the clock of the page run twenty times as fast, as it waits before it does something again."""
+        added = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+          const [wait, now, start] = [setTimeout, Date.now, Date.now()]
+          window.setTimeout = (action, time = 0, ...more) => wait(action, time < 1000 ? time : time / 20, ...more)
+          Date.now = () => start + 20 * (now() - start)"""})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", added)
+
     # What every view must be
 
     def check_view(self, what):
-        """Names of what can be used, the contrast of texts, and the width of the page."""
+        """Names of what can be used, the contrast of texts, the layout, and the width of the page."""
         self.check_names(what)
         self.check_contrast(what)
+        self.check_layout(what)
         excess = self.run_script("return document.documentElement.scrollWidth - innerWidth")
         self.assertLessEqual(excess, 0, f"{what} is wider than the window")
-        self.assertEqual(len(self.all("h1")), 1, f"{what} has one main heading")
+        # Before somebody has logged in there may be nothing but the question.
+        if not self.find("#login").is_displayed():
+            self.assertEqual(len(self.all("h1")), 1, f"{what} has one main heading")
 
     def check_names(self, what):
         roles = {"button", "link", "textbox", "combobox", "checkbox", "radio", "spinbutton", "table", "region", "image", "listbox", "dialog"}
@@ -232,6 +297,10 @@ class PageTestCase(unittest.TestCase):
         """WCAG's level AA: 4.5 for every text that is seen."""
         bad = self.run_script(CONTRAST)
         self.assertEqual(bad, [], what)
+
+    def check_layout(self, what):
+        """Nothing overlaps, nothing is cut, and no word is broken."""
+        self.assertEqual(self.run_script(LAYOUT), [], what)
 
     def picture(self, name, selector="html"):
         """Records a picture for the documentation, if that is asked for: of the wide page in light colors, or on a phone."""
@@ -252,6 +321,15 @@ class PageTestCase(unittest.TestCase):
             self.assertTrue(element.screenshot_as_png)
 
 
+# The elements that may have a name.
+NAMED = """
+const plain = text => (text ?? '').replace(/\\s+/g, '')
+return [...document.querySelectorAll(arguments[0])].filter(element =>
+  [element.ariaLabel, element.textContent, element.title, ...[...element.labels ?? []].map(label => label.textContent)]
+    .some(text => plain(text).includes(plain(arguments[1]))))
+"""
+LAYOUT = script("layout.js")
+STRUCTURE = script("structure.js")
 CONTRAST = """
 const parse = text => {
   const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number)

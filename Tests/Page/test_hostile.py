@@ -49,7 +49,7 @@ class HostileData(PageTestCase):
     def test_ids(self):
         for _, shown in HOSTILE.values():
             self.open("ids")
-            self.named("link", shown).click()
+            self.click("link", shown)
             self.wait(lambda: shown in self.find("h1").text, shown)
             self.see("Content", "winner")
             self.check_inert()
@@ -141,14 +141,14 @@ class HostileData(PageTestCase):
     def test_strings_of_ten_megabytes(self):
         self.open("long")
         self.see("too long for a row", "z", "short")
-        self.named("link", "text").click()
+        self.click("link", "text")
         self.see("(10,000,000 characters)", '"after": "end"')
         self.assertLess(self.run_script("return document.body.textContent.length"), 50_000)
         self.press("Edit")
         self.see("The document is too long to be edited here")
         self.open("long", "query", selector="{}")
         self.see("Results 1 to 2 of 2")
-        self.named("choice", "JSON").click()
+        self.click("choice", "JSON")
         self.see("too long to be shown")
         self.open("long", "query", selector='{"text": "short"}', fields="text")
         self.see("short")

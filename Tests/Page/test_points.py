@@ -35,6 +35,7 @@ class PointsOnWideScreen(PageTestCase):
         cls.fill("torn", [{"_id": name, "name": "both", "age": 1, "city": "Oslo"} for name in ("merged", "compared")])
 
     def test_stores(self):
+        self.hurry()
         self.open()
         self.see("contacts", "watched", "3,001", "30")
         self.check_view("the stores")
@@ -45,7 +46,7 @@ class PointsOnWideScreen(PageTestCase):
         self.wait(lambda: "1 conflict" in self.row("watched"), "the conflict")
         self.send("POST", "/watched/_index", {"index": {"fields": ["done"]}})
         self.wait(lambda: self.named("link", "1 index of watched"), "the index")
-        self.named("link", "contacts").click()
+        self.click("link", "contacts")
         self.see("3,001 documents")
 
     def test_a_damaged_store_does_not_hide_the_others(self):
@@ -67,12 +68,12 @@ class PointsOnWideScreen(PageTestCase):
         self.check_view("the documents")
         self.picture("documents" if self.size == WIDE else "documents-phone")
         self.assertLessEqual(len(self.all("tr")), 500)
-        self.named("choice", "JSON").click()
+        self.click("choice", "JSON")
         self.see('"species": "dog"')
         self.check_view("the documents as JSON")
-        self.named("choice", "Table").click()
+        self.click("choice", "Table")
         self.find("details.menu summary").click()
-        self.named("choice", "city").click()
+        self.click("choice", "city")
         self.find("details.menu summary").click()
         self.wait(lambda: "city" not in self.find("thead").text, "no column city")
         self.write("Go to id", "person-02000" + Keys.ENTER)
@@ -87,7 +88,7 @@ class PointsOnWideScreen(PageTestCase):
 
     def test_document_is_added_edited_and_deleted(self):
         self.open("tasks")
-        self.named("link", "Add a document").click()
+        self.click("link", "Add a document")
         self.write("The document as JSON", '{"_id": "milk", "text": "Buy milk", "price": 1.10')
         self.press("Save")
         self.see('Line 1: "," or "}" is missing')
@@ -131,7 +132,7 @@ class PointsOnWideScreen(PageTestCase):
         theirs = next(name for name in chosen if name.startswith("place of Theirs"))
         self.assertTrue(theirs)
         self.assertIn("who.age of Yours", chosen)
-        self.named("choice", "text of Yours").click()
+        self.click("choice", "text of Yours")
         self.press("Save the merged document")
         self.see("3-")
         saved = json.loads(self.tool("get", "stores/tasks", "shared"))
@@ -149,12 +150,12 @@ class PointsOnWideScreen(PageTestCase):
         self.open("torn", "conflicts")
         self.see("with a conflict. Open one to merge its revisions.")
         self.check_view("the conflicts")
-        self.named("link", name).click()
+        self.click("link", name)
         self.see("This document has a conflict: 2 revisions are current.")
         self.press("Merge them")
         self.see("Choose for each field what to keep.")
         self.check_view("the merge of a conflict")
-        self.named("choice", "age of 1-aaa").click()
+        self.click("choice", "age of 1-aaa")
         self.press("Save the merged document")
         self.see("The conflict is resolved.", "deleted leaf")
         merged = self.send("GET", f"/torn/{name}?conflicts=true")
@@ -218,10 +219,10 @@ class PointsOnWideScreen(PageTestCase):
             self.assertNotIn("_id", self.named("field", "Fields").get_attribute("value"))
             self.press("Copy as a command")
             self.assertRegex(self.find("#plan pre").text, "--fields text$")
-            self.named("choice", "JSON").click()
+            self.click("choice", "JSON")
             self.wait(lambda: self.all("#results pre"), "the result as JSON")
             self.assertNotIn("_id", self.find("#results pre").text)
-            self.named("link", "task-3").click()
+            self.click("link", "task-3")
             self.see('"_id": "task-3"')
 
     def test_one_message_at_a_time(self):
@@ -300,7 +301,7 @@ class PointsOnWideScreen(PageTestCase):
         self.press("Edit")
         self.write("The document as JSON", '{"n": 17')
         for is_left in (False, True):
-            self.named("link", "Query").click()
+            self.click("link", "Query")
             question = self.wait(self.question, "the question")
             self.assertEqual(question.text, "Leave without saving your text?")
             question.accept() if is_left else question.dismiss()
@@ -333,6 +334,7 @@ class PointsOnWideScreen(PageTestCase):
         self.see("Results 51 to 60, in")
 
     def test_a_live_view_goes_on_when_the_server_answers_again(self):
+        self.hurry()
         self.open()
         self.see("watched")
         self.fail_requests("true")
@@ -376,7 +378,7 @@ class PointsOnWideScreen(PageTestCase):
         self.browser.get(address)
         self.see("Results 11 to 20 of 2,001")
         self.assertEqual(self.find("#results tbody tr").text, first)
-        self.named("choice", "JSON").click()
+        self.click("choice", "JSON")
         self.see('"species": "cat"')
 
     def test_error_is_at_its_place(self):
@@ -461,15 +463,15 @@ class PointsOnWideScreen(PageTestCase):
         self.assertEqual(len(self.all("svg.tree circle.winner")), 1)
         self.check_view("revisions")
         self.picture("revisions")
-        self.named("choice", "A: 3-ccc").click()
-        self.named("choice", "B: 2-ddd").click()
+        self.click("choice", "A: 3-ccc")
+        self.click("choice", "B: 2-ddd")
         self.press("Compare A with B")
         comparison = self.find("[aria-label='Comparison'] tbody")
         self.assertEqual(comparison.text.split(), ["age", "5", "6"])
-        self.named("choice", "B: 2-bbb").click()
+        self.click("choice", "B: 2-bbb")
         self.press("Compare A with B")
         self.see("The content of revision 2-bbb was compacted.")
-        self.named("link", "2-ddd").click()
+        self.click("link", "2-ddd")
         self.see("Content of 2-ddd")
 
     def test_groups_as_a_bar_chart(self):
@@ -517,7 +519,7 @@ class PointsOnWideScreen(PageTestCase):
           const real = window.fetch
           window.fetch = (address, options) => address.includes('statistics=true')
             ? Promise.resolve(new Response('{"error": "timeout", "reason": "Measuring took longer."}', {status: 503})) : real(address, options)""")
-        self.named("link", "Indexes").click()
+        self.click("link", "Indexes")
         self.see("Measuring took longer.", "Values of city")
         self.assertNotIn("entries", self.text)
         self.named("button", "Delete by_city")
@@ -565,7 +567,7 @@ class PointsOnWideScreen(PageTestCase):
         self.open()
         replication = {"source": "tasks", "target": "copy", "create_target": True, "continuous": True}
         self.send("POST", "/_replicate", replication)
-        self.named("link", "Replications").click()
+        self.click("link", "Replications")
         self.see("tasks", "copy", "continuous")
         self.wait(lambda: " s" in self.find("tbody tr").text, "the lag")
         self.check_view("replications")
@@ -643,27 +645,6 @@ class PointsOnWideScreen(PageTestCase):
 
 class PointsOnPhone(PointsOnWideScreen):
     size, colors = PHONE, "dark"
-
-
-class OtherColors(PageTestCase):
-    """The views in the colors that the classes above do not use with their widths."""
-
-    @classmethod
-    def make_stores(cls):
-        cls.fill("contacts", people(40))
-        cls.tool("index", "create", "stores/contacts", "city")
-
-    def test_every_view(self):
-        views = [(None, None, {}), ("contacts", "documents", {}), ("contacts", "document", {"id": "person-00001"}),
-                 ("contacts", "query", {"selector": '{"age": {"$gtt": 1}}'}), ("contacts", "query", {"selector": "{}"}),
-                 ("contacts", "groups", {"by": "city"}), ("contacts", "indexes", {}), ("contacts", "conflicts", {}),
-                 ("contacts", "changes", {})]
-        for size, colors in [(WIDE, "dark"), (PHONE, "light")]:
-            self.set_view(size, colors)
-            for store, view, parameters in views:
-                self.open(store, view or "documents", **parameters)
-                self.wait(lambda: len(self.all("main > *")) > 1, f"the view {view}")
-                self.check_view(f"{view} in {colors}, {size[0]} wide")
 
 
 PDF = """%PDF-1.1

@@ -52,7 +52,7 @@ class Queries(PageTestCase):
         self.browser.forward()
         self.wait(lambda: self.selector() == '{"state": "shipped"}', "the second query")
         self.see("Results 1 to 50 of 650")
-        self.named("link", "Documents").click()
+        self.click("link", "Documents")
         self.see("1,300 documents", "order-0000")
         self.run_script("document.querySelector('.scroller').scrollTop = 20_000")
         first = self.wait(lambda: (self.find("tbody tr a").text != "order-0000") and self.find("tbody tr a").text, "other rows")
@@ -82,13 +82,13 @@ class Queries(PageTestCase):
         self.assertEqual([button.text for button in self.all("details[open] button") if '"n"' in button.text], [])
 
     def test_relaxed_json_is_corrected_as_on_the_command_line(self):
+        self.open("orders", "query")
+        field = self.named("field", "Selector")
         for text in ("{n: 7}", "{'n': 7,}", "n=7", "n >= 1299", "{n: {$in: [7, 8,]}, state: 'shipped'}", "{state: True}", "state = open",
                      "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello"):
             found = subprocess.run([PROGRAM, "find", "stores/orders", text], capture_output=True, text=True, cwd=os.path.dirname(self.directory))
             expected = found.stderr.rstrip().split("; did you mean '")[1][:-2] if "did you mean '" in found.stderr else None
-            self.open("orders", "query")
-            self.named("field", "Selector")
-            self.run_script("document.querySelector('textarea').value = arguments[0]", text)
+            self.run_script("arguments[0].value = arguments[1]", field, text)
             self.press("Run")
             self.wait(lambda: self.find(".problem").text, f"an error in {text}")
             self.assertEqual(expected is not None, "did you mean" in self.find(".problem").text, text)

@@ -224,7 +224,7 @@ class Failures(PageTestCase):
         self.open()
         self.see("tasks")
         self.fail_requests("true")
-        self.named("link", "tasks").click()
+        self.click("link", "tasks")
         self.see("That did not work", "The server does not answer; is it still running?")
         self.check_view("a view that could not be opened")
         self.run_script("window.failing = false")

@@ -57,6 +57,7 @@ class Scrolling(PageTestCase):
         self.assertEqual(self.fetched(), {row: 2 if row == far else 1 for row in [far, *range(0, 1_000, 50)]})
 
     def test_rows_come_when_the_server_answers_again(self):
+        self.hurry()
         self.open("many")
         self.see("0000000")
         self.fail_requests("true")

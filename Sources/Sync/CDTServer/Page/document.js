@@ -1,6 +1,6 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
 import {append, button, confirmed, count, during, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
-import {called, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
+import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {editor} from './editor.js'
@@ -14,11 +14,11 @@ import {link} from './router.js'
 const longestString = 2_000
 const longestText = 200_000
 const longestEdit = 1_000_000
-/** What a page of a server that is read-only does not show. */
-const edits = {class: 'edits'}
+/** What is shown only to those who may change the document: its server is not read-only, and design documents are written by admins. */
+function edits(id) { return {class: id.startsWith('_design/') ? 'edits admins' : 'edits'} }
 
 export async function showDocument({main, store, parameters, signal}) {
-  if (parameters.has('new')) return showNew(main, store, parameters.get('like'))
+  if (parameters.has('new')) return showNew(main, store, parameters.get('like'), signal)
   const id = parameters.get('id') ?? ''
   const rev = parameters.get('rev')
   const leaves = await revisions(store, id, null, signal)
@@ -35,7 +35,7 @@ export async function showDocument({main, store, parameters, signal}) {
   fill(main, heading)
   if (living.length > 1) {
     append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
-      button('Merge them', () => mergeLeaves(main, store, best, living), edits)))
+      button('Merge them', () => mergeLeaves(main, store, best, living), edits(id))))
   }
   const beside = el('div')
   append(main, el('div', {class: 'halves'}, el('div', {}, shown && content(store, id, shown, best)), beside))
@@ -83,8 +83,8 @@ function content(store, id, shown, best) {
       return saveEdited(section, store, id, shown, doc)
     }))
     section.querySelector('textarea').focus()
-  }, edits)
-  const deletion = button('Delete', () => remove(store, id, shown), edits)
+  }, edits(id))
+  const deletion = button('Delete', () => remove(store, id, shown), edits(id))
   append(section, el('div', {class: 'row'}, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${shortRevision(shown.get('_rev'))}`),
     isWinner && edit, copyJSON(seen), isWinner && el('a', {class: 'button edits', href: link(store, 'document', {new: '1', like: id})}, 'Use as template'),
     isWinner && deletion, more), view)
@@ -130,8 +130,9 @@ function form(plain, action) {
 function reload() { dispatchEvent(new Event('reload')) }
 
 /** @param like The id of a document whose fields the new one begins with. */
-async function showNew(main, store, like) {
-  const template = like === null ? null : await winner(store, like)
+async function showNew(main, store, like, signal) {
+  await get(path(store), signal)
+  const template = like === null ? null : await winner(store, like, signal)
   const fields = [...template ?? []].filter(([name]) => !name.startsWith('_'))
   const editing = form(new Map([['_id', crypto.randomUUID?.() ?? ''], ...fields]), async (doc, text) => {
     const [row] = await save(store, text)

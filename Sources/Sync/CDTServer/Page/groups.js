@@ -1,6 +1,6 @@
 // Groups of documents as a bar chart, which is a table with bars.
 import {bar, button, during, el, fill, labeled, tell, text, visible} from './dom.js'
-import {path, postForDocuments} from './api.js'
+import {get, path, postForDocuments} from './api.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
 import {isKnown, namesOf, nearest} from './names.js'
@@ -12,6 +12,7 @@ const maximumGroups = 200
 const aggregates = {count: '$count', sum: '$sum', average: '$avg', least: '$min', greatest: '$max'}
 
 export async function showGroups({main, store, parameters, signal}) {
+  await get(path(store), signal)
   const names = el('datalist', {id: 'group-fields'})
   const input = (name, value, placeholder) => el('input', {list: names.id, name, value, placeholder, spellcheck: 'false'})
   const by = input('by', parameters.get('by') ?? '', 'city')

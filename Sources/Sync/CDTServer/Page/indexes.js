@@ -33,7 +33,7 @@ function showIndex(store, index, refresh, signal) {
       ddoc === null && '; made by an app'),
     statistics && [el('p', {}, `${count(statistics.get('entries'), 'entry', 'entries')}, ${bytes(statistics.get('bytes'))}`),
       statistics.get('fields').map(field => distribution(store, field))],
-    el('p', {class: 'row edits'},
+    el('p', {class: 'row edits admins'},
       button('Rebuild', () => building(store, signal, () => post(path(store, '_index', '_rebuild'), named, signal), refresh), {'aria-label': `Rebuild ${title}`}),
       button('Delete', async () => {
         if (!await confirmed('Delete the index?', title)) return
@@ -95,7 +95,7 @@ function newIndex(store, refresh, signal) {
   get(path(store, '_fields') + '?limit=1000', signal).then(found => fill(names, found.fields.map(({path}) =>
     el('option', {value: path.replaceAll('[]', '')}))), tell)
   return el('form', {
-    class: 'edits', 'aria-labelledby': 'new-index', onsubmit: event => {
+    class: 'edits admins', 'aria-labelledby': 'new-index', onsubmit: event => {
       event.preventDefault()
       during(submit, async () => {
         const body = new Map([['index', new Map([['fields', fieldsOf(fields.value)]])], ['type', type.value]])

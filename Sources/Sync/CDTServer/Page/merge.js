@@ -73,7 +73,8 @@ export function merge(versions, base, save) {
     },
   }, el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
-    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(({title, note}) => el('th', {scope: 'col'}, text(title, 60), note && el('div', {class: 'soft'}, note))))),
+    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(({title, note}) => el('th', {scope: 'col'},
+      title.split(' ').map(word => [el('bdi', {class: 'revision'}, visible(word)), ' ']), note && el('div', {class: 'soft'}, note))))),
     el('tbody', {}, rows))), el('p', {class: 'row'}, submit))
   return form
 }

@@ -6,7 +6,7 @@ import {line} from './json.js'
 /** @param proposes Whether an index is proposed, by what was measured. */
 export async function showPlan(place, store, wanted, signal, proposes = () => true) {
   const plan = await explain(store, wanted, signal)
-  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, proposes(plan.measured) && (() => makeIndex(place, store, wanted, plan, signal))))
+  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (() => makeIndex(place, store, wanted, plan, signal))))
 }
 
 async function explain(store, wanted, signal) {
@@ -47,18 +47,20 @@ export async function showProgress(progress, store, signal) {
 function planOf(plan, make = null) {
   const {measured, groups} = plan
   return el('div', {class: 'plan'},
-    el('p', {class: 'time'}, `${measured.milliseconds.toFixed(1)} ms; ${count(measured.results, groups ? 'group' : 'result')}`),
+    // A reader from whom rules withhold documents gets no numbers.
+    measured ? el('p', {class: 'time'}, `${measured.milliseconds.toFixed(1)} ms; ${count(measured.results, groups ? 'group' : 'result')}`)
+      : el('p', {}, 'What was read tells of documents that you may not see.'),
     el('ul', {class: 'branches'},
-      source(measured.source),
-      measured.unindexed > 0 && node('Not in the index yet', `${count(measured.unindexed, 'document')}, decided by the matcher`),
+      measured ? source(measured.source) : node(text(plan.source), ''),
+      measured?.unindexed > 0 && node('Not in the index yet', `${count(measured.unindexed, 'document')}, decided by the matcher`),
       node('The matcher', matcher(plan)),
       groups && node('Groups', `made ${groups}`),
       plan.order && node('Order', plan.order),
-      node(groups ? 'Read' : 'Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
+      measured && node(groups ? 'Read' : 'Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
       plan.covered && !groups && node('Covered', 'ids and counts come from the index alone')),
     others(plan),
-    make && measured.suggested && el('p', {class: 'notice edits'}, `An index on ${fields(measured.suggested)} would help. `, button('Make this index', make)),
-    el('details', {}, el('summary', {}, 'SQL'), plan.sql.map(sql => el('pre', {class: 'json', tabindex: '0', 'aria-label': 'SQL'}, sql))))
+    make && measured.suggested && el('p', {class: 'notice edits'}, `An index on ${fields(measured.suggested)} would help. `, button('Make this index', make, {class: 'admins'})),
+    plan.sql && el('details', {}, el('summary', {}, 'SQL'), plan.sql.map(sql => el('pre', {class: 'json', tabindex: '0', 'aria-label': 'SQL'}, sql))))
 }
 
 function node(title, value, ...children) {
@@ -74,11 +76,12 @@ function source(part) {
 }
 
 function matcher({residual, measured}) {
+  if (!measured) return [`decided `, el('code', {}, text(residual, 600))]
   if (residual === 'nothing') return `decided nothing; ${count(measured.matched, 'document')} match`
   return [`decided `, el('code', {}, text(residual, 600)), ` of ${count(measured.candidates, 'document')}; ${measured.matched.toLocaleString('en')} match`]
 }
 
-function others({indexes}) {
+function others({indexes = []}) {
   const unused = indexes.filter(index => !index.used)
   return unused.length > 0 && el('div', {}, el('h3', {}, 'Indexes not used'),
     el('ul', {}, unused.map(({name, reason}) => el('li', {}, el('strong', {}, text(name, 120)), ': ', text(reason)))))

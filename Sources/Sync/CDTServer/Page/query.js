@@ -16,6 +16,8 @@ const maximumResults = 500
 const firstColumns = 8
 
 export async function showQuery({main, store, parameters, signal}) {
+  // Whoever may not read the store has nothing to write a query for.
+  await get(path(store), signal)
   const state = {store, signal, form: 'Table', docs: [], running: null}
   state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 2, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
@@ -193,6 +195,7 @@ function replaceName(selector, place, name) {
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
+  state.end = null
   fill(state.summary)
   fill(state.results)
   state.hint.hidden = true
@@ -303,7 +306,7 @@ function summarize(state) {
   const {time, warning, documents, keys} = state.end
   const {limit} = state
   const focused = focusedIn(state.summary)
-  fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${count(documents, 'document')} and ${count(keys, 'index row')} read. `,
+  fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms${isNaN(documents) ? '' : `; ${count(documents, 'document')} and ${count(keys, 'index row')} read`}. `,
     state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
     (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, state.docs.length)),
     warning && !isMisspelled(state) && el('span', {class: 'notice'}, ` ${warning} `))

@@ -45,11 +45,15 @@ export async function showReader(store = shown) {
   if (user || store !== shown || place.querySelector('span')) fill(place)
   shown = store
   if (user) {
+    // Only an admin can read as another user.
+    document.documentElement.removeAttribute('data-member')
     return fill(place, el('span', {}, 'as ', text(called(user), 80)), button('End', () => change(store, null), {'aria-label': `End as ${visible(called(user), 80)}`}))
   }
-  const found = store && await rulesOf(store, '').catch(() => null)
+  const found = store && await rulesOf(store, '').catch(() => undefined)
   // Another store may be shown by now.
   if (store !== shown || userOf(store)) return
+  // What only admins of a store may do is not offered to others.
+  document.documentElement.toggleAttribute('data-member', Boolean(store) && found === null)
   fill(place, found?.rules.length > 0 && button('As user…', () => choose(store)))
 }
 

@@ -1,0 +1,88 @@
+"""Every view in both widths and both colors: as a whole, and what it has beside what, as it was accepted in structure.json."""
+
+import json
+import os
+
+from page import HERE, PHONE, STRUCTURE, WIDE, PageTestCase
+
+ACCEPTED = os.path.join(HERE, "structure.json")
+CONFLICT = [{"_id": "torn", "_rev": "1-aaa", "city": "Oslo", "age": 3}, {"_id": "torn", "_rev": "1-bbb", "city": "Rome", "age": 3}]
+# A line for each view: its name, the store, the view with its parameters, what is seen when it is there, and what is then pressed and seen.
+VIEWS = [
+    ("stores", None, "", {}, "people"),
+    ("replications", None, "replications", {}, "no replication"),
+    ("documents", "people", "documents", {}, "person-03"),
+    ("documents as JSON", "people", "documents", {"as": "JSON"}, "person-03"),
+    ("documents of no store", "none", "documents", {}, "does not exist"),
+    ("document", "people", "document", {"id": "person-01"}, "The tree"),
+    ("document with attachments", "people", "document", {"id": "files"}, "The tree", "Show note.txt", "Buy milk"),
+    ("document that is edited", "people", "document", {"id": "person-01"}, "The tree", "Edit", "Save"),
+    ("document that is deleted", "people", "document", {"id": "person-01"}, "The tree", "Delete", "Delete the document?"),
+    ("document with a conflict", "people", "document", {"id": "torn"}, "The tree"),
+    ("merge", "people", "document", {"id": "torn"}, "The tree", "Merge them", "Choose for each field"),
+    ("new document", "people", "document", {"new": "1"}, "Save"),
+    ("query", "people", "query", {}, "Selector"),
+    ("results", "people", "query", {"selector": '{"age": {"$gt": 1}}'}, "Results 1 to 50 of"),
+    ("plan", "people", "query", {"selector": '{"age": 7}'}, "Results 1 to", "Explain", "every document"),
+    ("error", "people", "query", {"selector": '{"age": {"$gtt": 1}}'}, "unknown operator"),
+    ("groups", "people", "groups", {"by": "city"}, "Genève"),
+    ("indexes", "people", "indexes", {}, "by_city"),
+    ("conflicts", "people", "conflicts", {}, "1 document with"),
+    ("changes", "people", "changes", {}, "newest first"),
+]
+# Those whose head is compared, too.
+WITH_HEAD = ["stores", "documents"]
+
+
+def people(count):
+    cities = ["Genève", "London", "Oslo", "Saint Petersburg"]
+    return [{"_id": f"person-{number:02}", "name": f"Person {number}", "age": number, "city": cities[number % 4], "born": "2026-08-09T02:59:00.000Z",
+             "note": f"Word {number} " * 30, "pet": {"species": "cat", "weight": number * 1.27}} for number in range(count)]
+
+
+class Views(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        files = {"note.txt": {"content_type": "text/plain", "data": "QnV5IG1pbGs="}}
+        cls.fill("people", people(60) + [{"_id": "files", "_attachments": files}])
+        cls.tool("index", "create", "stores/people", "city", "--name", "by_city")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.set_view, WIDE, "light")
+        self.open()
+        self.see("people")
+        self.send("POST", "/people/_bulk_docs", {"new_edits": False, "docs": CONFLICT})
+
+    def test_every_view(self):
+        with open(ACCEPTED) as file:
+            accepted = json.load(file)
+        found = {}
+        for name, *view in VIEWS:
+            for width, size in [("wide", WIDE), ("phone", PHONE)]:
+                self.set_view(size, "light")
+                self.show(*view)
+                for colors in ("light", "dark"):
+                    self.set_view(size, colors)
+                    with self.subTest(view=name, width=width, colors=colors):
+                        self.check_view(name)
+                        structure = self.run_script(STRUCTURE, name in WITH_HEAD)
+                        self.assertEqual(structure, found.setdefault(name, {}).setdefault(width, structure),
+                                         "the colors have one structure")
+        found = {name: {"both": widths["wide"]} if widths["wide"] == widths["phone"] else widths for name, widths in found.items()}
+        if os.environ.get("RECORD_STRUCTURE") == "1":
+            with open(ACCEPTED, "w") as file:
+                json.dump(found, file, indent=1, ensure_ascii=False)
+                file.write("\n")
+            accepted = found
+        for name, widths in found.items():
+            for width, lines in widths.items():
+                with self.subTest(view=name, width=width):
+                    self.assertEqual("\n".join(lines), "\n".join(accepted.get(name, {}).get(width, [])),
+                                     f"the structure of {name!r} has changed; accept it with make test-page TESTS=test_views STRUCTURE=1")
+        self.assertEqual(sorted(accepted), sorted(found))
