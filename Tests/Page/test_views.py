@@ -21,6 +21,8 @@ VIEWS = [
     ("document with a conflict", "people", "document", {"id": "torn"}, "The tree"),
     ("merge", "people", "document", {"id": "torn"}, "The tree", "Merge them", "Choose for each field"),
     ("new document", "people", "document", {"new": "1"}, "Save"),
+    ("schema", "people", "schema", {}, "distinct value"),
+    ("template", "people", "document", {"new": "1", "like": "person-01"}, "Save"),
     ("query", "people", "query", {}, "Selector"),
     ("results", "people", "query", {"selector": '{"age": {"$gt": 1}}'}, "Results 1 to 50 of"),
     ("plan", "people", "query", {"selector": '{"age": 7}'}, "Results 1 to", "Explain", "every document"),
@@ -28,7 +30,7 @@ VIEWS = [
     ("groups", "people", "groups", {"by": "city"}, "Genève"),
     ("indexes", "people", "indexes", {}, "by_city"),
     ("conflicts", "people", "conflicts", {}, "1 document with"),
-    ("changes", "people", "changes", {}, "newest first"),
+    ("changes", "people", "changes", {}, "Written"),
 ]
 # Those whose head is compared, too.
 WITH_HEAD = ["stores", "documents"]

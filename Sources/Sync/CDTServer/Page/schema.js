@@ -42,7 +42,7 @@ function showField(store, field, documents, proposed) {
       await post(path(store, '_index'), {index: {fields: [name]}})
       proposal.remove()
       say('The index is made.')
-    }, {class: 'edits', 'aria-label': `Make an index on ${visible(name, 60)}`}), `It may help: ${proposed.get(name).split(';')[0]}.`)
+    }, {class: 'edits admins', 'aria-label': `Make an index on ${visible(name, 60)}`}), `It may help: ${proposed.get(name).split(';')[0]}.`)
   const [, outer, last] = /^((?:.*[^\\]\.)?)(.*)$/s.exec(place)
   return el('section', {class: 'field', 'aria-label': visible(place, 120)},
     el('div', {}, el('h2', {}, outer && el('span', {class: 'soft'}, text(outer, 100)), text(last, 100)),
