@@ -4,7 +4,7 @@ const marks = {a: 'link', h1: 'heading', h2: 'heading', h3: 'heading', summary: 
                img: 'picture', iframe: 'frame', progress: 'progress', caption: 'caption', legend: 'legend'}
 const roles = {radio: 'radio', checkbox: 'checkbox'}
 const frames = 'header, nav, main, section, form, dialog, [role=region], .menu > div, [role=listbox]'
-const plain = element => (element.ariaLabel ?? (element.labels?.[0]?.querySelector('span') ?? element.labels?.[0] ?? element).textContent).trim().replace(/\s+/g, ' ').slice(0, 40)
+const plain = element => (element.ariaLabel ?? (element.labels?.[0]?.querySelector('span') ?? element.labels?.[0] ?? element).textContent).trim().replace(/\s+/g, ' ').replace(/\d\d:\d\d/g, 'time').slice(0, 40)
 const isSeen = element => element.checkVisibility({visibilityProperty: true}) && !element.closest('.hidden, .behind, .skip, noscript') && element.getClientRects().length > 0
 
 /** The lines of an element: [] if it has nothing that is seen. */

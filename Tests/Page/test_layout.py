@@ -37,7 +37,7 @@ class Layout(PageTestCase):
 
     def test_defects_are_reported(self):
         self.open("people", "changes")
-        self.see("Changes, newest first")
+        self.see("Written")
         self.assertEqual(self.run_script(LAYOUT), [])
         for markup, expected in DEFECTS:
             with self.subTest(markup):

@@ -63,7 +63,7 @@ class Tables(PageTestCase):
             self.wait(lambda: "customer.city" not in self.columns(), "one column less")
             # What was chosen stays while the page is open.
             self.click("link", "Changes")
-            self.see("Changes, newest first")
+            self.see("Written")
             self.browser.back()
             self.wait(lambda: "customer.name" in self.columns() and "customer.city" not in self.columns(), f"the columns of {what}")
 

@@ -130,7 +130,7 @@ class Tasks(PageTestCase):
         person = self.person
         person.follow("torn")
         person.follow("Changes")
-        self.see("Changes, newest first", "mike")
+        self.see("Written", "mike")
         self.took(2)
         self.fill("torn", [{"_id": f"watched-{person.count}", "kind": "watched"}])
         self.see("1 change since the page was opened.")

@@ -111,7 +111,7 @@ public struct DocumentImporter: Sendable {
   /// Called after each batch.
   public var onProgress: (@Sendable (Report) -> Void)?
 
-  /// What a server adds; `nil` for none.
+  /// The additions of a server; `nil` for none.
   package var service: ImportService?
 
   private let datastore: Datastore

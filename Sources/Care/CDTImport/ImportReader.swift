@@ -67,7 +67,7 @@ package struct ImportReader {
   }
 
   /// The names that notices tell; those of a file can be any number.
-  private static let mostRenamed = 100
+  private static let maximumRenamed = 100
 
   /// The maximum size of a batch in bytes, not counting its last document.
   private static let largestBatch = 4 * 1024 * 1024
@@ -279,7 +279,7 @@ package struct ImportReader {
       if format == .automatic, !recognized.isMongoDB { tell(.mongoDB(place.file)) }
       recognized.isMongoDB = true
       for name in mongo.renamed
-      where recognized.renamed.count < Self.mostRenamed && recognized.renamed.insert(name).inserted {
+      where recognized.renamed.count < Self.maximumRenamed && recognized.renamed.insert(name).inserted {
         tell(.renamed(name, place.file))
       }
       if let text = mongo.text {

@@ -1,7 +1,7 @@
 package import CDTDatastore
 import CDTQuery
 
-/// What a server adds to an import: the rules of the user who sends it, and its own.
+/// The additions of a server to an import: the rules of the user who sends it, and its own checks.
 package struct ImportService: Sendable {
   let rules: any DocumentRules
   let refusal: @Sendable (_ id: String, _ body: BodyText, _ attachments: Attachments?) -> String?

@@ -36,6 +36,7 @@ extension RequestContext {
       async let _ = feed.tick()
       // A write to a client that is gone fails, which cancels the import.
       while let lines = await feed.next() {
+        try Task.checkCancellation()
         for line in lines { try await out.write(line.utf8Text + "\n".utf8) }
         try await out.flush()
       }
@@ -64,7 +65,7 @@ extension RequestContext {
     return file
   }
 
-  /// Why the user may not save a document, apart from rules; `nil` if nothing is against it.
+  /// The reason why the user may not save a document, apart from rules; `nil` if there is none.
   private func refusal(
     of id: String, _ body: BodyText, _ attachments: Attachments?, _ feed: ImportFeed
   ) -> String? {
@@ -102,7 +103,7 @@ extension ScratchFile {
   }
 }
 
-/// What an import says, until it is sent.
+/// The notices and the progress of an import, until they are sent.
 private final class ImportFeed: Sendable {
   private struct State {
     var report = DocumentImporter.Report()
@@ -115,14 +116,14 @@ private final class ImportFeed: Sendable {
   private let news = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   /// The notices of an import that are sent. A file can cause any number.
-  private static let mostNotices = 100
+  private static let maximumNotices = 100
   /// The time after which something is sent in any case, so that clients that are gone are noticed.
   private static let pause = Duration.seconds(5)
 
   func tell(_ notice: String) {
     state.withLock { state in
       state.noticeCount += 1
-      if state.noticeCount <= Self.mostNotices { state.notices.append(notice) }
+      if state.noticeCount <= Self.maximumNotices { state.notices.append(notice) }
     }
   }
 

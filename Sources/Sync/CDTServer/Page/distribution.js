@@ -87,7 +87,7 @@ export function chart(store, path, sample, caption) {
   const most = Math.max(...bars.map(({count}) => count))
   const share = count => `${(count / sample.length * 100).toFixed(0)} %`
   const opened = ({label, condition}, attributes, ...content) => condition === undefined ? el('span', attributes, ...content)
-    : el('a', {href: found(store, path, condition), title: visible(label), ...attributes}, ...content)
+    : el('a', {href: found(store, path, condition), ...attributes}, ...content)
   if (spread) {
     return el('div', {class: 'columns', role: 'group', 'aria-label': caption}, bars.map(bar => {
       const name = `${bar.label}: ${share(bar.count)}`
@@ -97,7 +97,7 @@ export function chart(store, path, sample, caption) {
     }), el('p', {class: 'soft'}, el('span', {}, bars[0].from), el('span', {}, bars.at(-1).to)))
   }
   return el('table', {class: 'chart', 'aria-label': caption}, el('tbody', {}, bars.map(item => el('tr', {},
-    el('th', {scope: 'row'}, opened(item, {}, text(item.label, 80))),
+    el('th', {scope: 'row', title: visible(item.label)}, opened(item, {}, text(item.label, 80))),
     el('td', {class: 'number'}, share(item.count)),
     el('td', {class: 'bars'}, bar(item.count / most))))))
 }
