@@ -1,3 +1,4 @@
+import CDTGzip
 import CDTTestSupport
 import Foundation
 import Testing

@@ -97,6 +97,9 @@ for (const {element, rects} of texts) {
 
 // MARK: Broken words
 
+/** Longer ones are ids and paths, which may be broken. */
+const longestWord = 24
+
 /** The width that a word may have: of the narrowest block around it. Cells and flexible boxes get theirs from their content. */
 function room(element) {
   let least = Infinity
@@ -119,7 +122,7 @@ for (const {node, element} of texts) {
     range.setEnd(node, index + word.length)
     const rects = [...range.getClientRects()].filter(rect => rect.width > 0)
     const isBroken = rects.some(rect => rect.top >= rects[0].bottom - slack)
-    if (isBroken && rects.reduce((sum, rect) => sum + rect.width, 0) < room(element) - slack) found.add(`broken word: ${word.slice(0, 40)}`)
+    if (isBroken && word.length <= longestWord && rects.reduce((sum, rect) => sum + rect.width, 0) < room(element) - slack) found.add(`broken word: ${word.slice(0, 40)}`)
   }
 }
 return [...found]

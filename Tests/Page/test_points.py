@@ -599,7 +599,7 @@ class PointsOnWideScreen(PageTestCase):
         frame = self.find("#attachment iframe")
         self.assertTrue(frame.get_attribute("src").startswith("blob:"))
         self.check_view("a document of PDF")
-        self.assertEqual([b.accessible_name for b in self.all("button") if "data.bin" in b.accessible_name], [])
+        self.assertEqual([b.accessible_name for b in self.all("button") if "data.bin" in b.accessible_name], ["Remove data.bin"])
         self.assertEqual(self.named("link", "Download data.bin").get_attribute("download"), "data.bin")
         self.assertNotEqual(self.browser.title, "ran")
 

@@ -1,3 +1,4 @@
+import CDTGzip
 import CDTJSON
 import CDTServerTestSupport
 import CDTTestSupport

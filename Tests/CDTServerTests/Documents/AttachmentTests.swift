@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTGzip
 import CDTJSON
 import CDTServerTestSupport
 import CDTTestSupport

@@ -1,11 +1,14 @@
 import CDTCPage
 import CDTDigest
+import CDTGzip
 import CDTPlatform
 import NIOCore
 
 /// A file of the page that browsers show, which is part of the program.
 struct PageFile: Sendable {
   let content: ByteBuffer
+  /// The content for clients that take gzip; `nil` if there was no memory for it.
+  let compressed: ByteBuffer?
   /// The media type.
   let type: String
   /// The `ETag`: the digest of the content.
@@ -19,21 +22,10 @@ struct PageFile: Sendable {
 
   private init(_ file: cdt_page_file) {
     let bytes = UnsafeBufferPointer(start: file.bytes, count: file.length)
-    let name = String(cString: file.name)
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    content = ByteBuffer(
-      bytes: lines.map { Self.shortened($0, isScript: name.hasSuffix(".js")) }.joined(separator: "\n".utf8))
-    type = Self.type(ofName: name)
-    tag = "\"\(Hexadecimal.text(Digest.hash(Array(content.readableBytesView), .sha256)))\""
-  }
-
-  /// A line without its indentation; nothing of a comment, whose line stays so that messages of a browser name the right one.
-  private static func shortened(
-    _ line: Slice<UnsafeBufferPointer<UInt8>>, isScript: Bool
-  ) -> Slice<UnsafeBufferPointer<UInt8>> {
-    let text = line.drop { $0 == UInt8(ascii: " ") }
-    let isComment = isScript && ["//", "/*", "*"].contains { text.starts(with: $0.utf8) }
-    return isComment ? text.prefix(0) : text
+    content = ByteBuffer(bytes: bytes)
+    compressed = (try? GzipWriter.compressed(bytes)).map { ByteBuffer(bytes: $0) }
+    type = Self.type(ofName: String(cString: file.name))
+    tag = "\"\(Hexadecimal.text(Digest.hash(bytes, .sha256)))\""
   }
 
   private static func type(ofName name: String) -> String {

@@ -18,7 +18,7 @@ export function showAttachments(store, doc, isCurrent, signal) {
     const address = addressOf(store, doc, name)
     const show = shower(type, {name, address, length: stub.get('length'), store, signal})
     return [
-      text(name, 120), text(type || 'unknown', 80), bytes(stub.get('length') ?? 0),
+      [text(name, 120), el('div', {class: 'soft'}, text(type || 'unknown type', 80))], bytes(stub.get('length') ?? 0),
       el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
         download(name, address, store, signal),
         isCurrent && button('Remove', () => remove(store, doc, name), {class: 'edits', 'aria-label': `Remove ${name}`})),
@@ -27,7 +27,7 @@ export function showAttachments(store, doc, isCurrent, signal) {
   const file = el('input', {type: 'file', hidden: true, onchange: () => during(adding, () => add(store, doc, file.files[0]))})
   const adding = el('button', {type: 'button', class: 'edits', onclick: () => file.click()}, 'Add a file…')
   return el('section', {'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
-    rows.length > 0 && table('Attachments of this revision', ['Name', 'Type', 'Size#', ''], rows), view)
+    rows.length > 0 && table('Attachments of this revision', ['Name', 'Size#', ''], rows), view)
 }
 
 function addressOf(store, doc, name) {

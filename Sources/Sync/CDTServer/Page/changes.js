@@ -1,5 +1,5 @@
 // What happens now: the changes of a store, of any process, and the replications of the server.
-import {count, el, fill, revision, table, tell, text} from './dom.js'
+import {count, el, fill, revision, table, tell, text, visible} from './dom.js'
 import {bulkGet, feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
@@ -20,7 +20,7 @@ export async function showChanges({main, store, signal}) {
   let [since, number, rows, timer] = [null, 0, [], null]
   const add = change => {
     const row = {change, what: el('td', {class: 'changed'}), when: el('td', {class: 'date'})}
-    row.element = el('tr', {}, el('td', {}, el('a', {href: link(store, 'document', {id: change.id})}, text(change.id, 120))), el('td', {}, revision(change.rev)), row.what, row.when)
+    row.element = el('tr', {}, el('td', {title: visible(change.id)}, el('a', {href: link(store, 'document', {id: change.id})}, text(change.id, 120))), el('td', {}, revision(change.rev)), row.what, row.when)
     rows.push(row)
     timer ??= setTimeout(() => {
       const wanted = rows.filter(({element}) => element.isConnected).slice(-compared)

@@ -1,5 +1,4 @@
 import CDTCZlib
-package import CDTGzip
 
 /// Compresses content that arrives in chunks to a gzip stream, in constant memory.
 ///
@@ -41,6 +40,14 @@ package final class GzipWriter {
     output.deallocate()
   }
 
+  /// Content that is in memory, compressed.
+  package static func compressed(_ content: some RandomAccessCollection<UInt8>) throws(GzipError) -> [UInt8] {
+    let writer = try GzipWriter(level: 9)
+    var (rest, output) = (content[...], [UInt8]())
+    while let piece = writer.next(&rest) { output += piece }
+    return output + writer.finish()
+  }
+
   /// Compresses a chunk up to the next piece of output, and removes what was read from the chunk.
   ///
   /// - Returns: `nil` when the chunk is used up; continue with the next one.
@@ -76,24 +83,5 @@ package final class GzipWriter {
     hasMore = stream.pointee.avail_out == 0
     let count = Self.maximumPieceSize - Int(stream.pointee.avail_out)
     return (Array(UnsafeBufferPointer(start: output, count: count)), read, code)
-  }
-}
-
-extension UnsafeMutablePointer<z_stream> {
-  /// Calls zlib with the start of a chunk as its input, and returns its answer and the number of bytes it read.
-  fileprivate func feed(_ chunk: some RandomAccessCollection<UInt8>, _ call: () -> Int32) -> (
-    code: Int32, read: Int
-  ) {
-    // At most as many bytes as zlib's counters hold.
-    chunk.prefix(1 << 20).withBytes { bytes in
-      let input = bytes.bindMemory(to: UInt8.self)
-      pointee.next_in = UnsafeMutablePointer<UInt8>(mutating: input.baseAddress)
-      pointee.avail_in = UInt32(clamping: input.count)
-      let code = call()
-      let read = input.count - Int(pointee.avail_in)
-      pointee.next_in = nil
-      pointee.avail_in = 0
-      return (code, read)
-    }
   }
 }
