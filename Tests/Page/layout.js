@@ -88,8 +88,10 @@ for (const {element, rects} of texts) {
   while (box !== document.body && isInline(box)) box = box.parentElement
   if (style(box).overflowX !== 'visible') continue
   const outer = box.getBoundingClientRect()
+  // The space at the end of a line may leave the box.
+  const space = style(element).whiteSpace === 'pre-wrap' ? 12 : slack
   for (const rect of rects) {
-    if (rect.left < outer.left - slack || rect.right > outer.right + slack || rect.top < outer.top - 3 || rect.bottom > outer.bottom + 3) {
+    if (rect.left < outer.left - slack || rect.right > outer.right + space || rect.top < outer.top - 3 || rect.bottom > outer.bottom + 3) {
       found.add(`out of its box: ${called(element)} in ${box.localName}`)
     }
   }

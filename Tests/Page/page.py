@@ -178,10 +178,11 @@ class PageTestCase(unittest.TestCase):
         self.browser.get(f"{self.base}?{self.opened}{fragment}")
 
     def show(self, store, view, parameters, *texts):
-        """Opens a view of VIEWS: the first text is seen, the next one is pressed, and so on."""
+        """Opens a view of VIEWS: the first text is seen, the button or the menu of the next one is pressed, and so on."""
         self.open(store, view, **parameters)
         for at, text in enumerate(texts):
-            self.press(text) if at % 2 else self.see(text)
+            menu = next((summary for summary in self.all("summary") if at % 2 and summary.text == text), None)
+            menu.click() if menu else self.press(text) if at % 2 else self.see(text)
 
     def wait(self, condition, what):
         """Waits until a condition holds, and returns its value."""

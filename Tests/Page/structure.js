@@ -11,6 +11,8 @@ const isSeen = element => element.checkVisibility({visibilityProperty: true}) &&
 function lines(element) {
   if (!isSeen(element)) return []
   const name = element.localName
+  // Those of the history are named by their queries.
+  if (name === 'button' && plain(element).startsWith('{')) return ['button']
   if (name === 'button' || element.matches('.button')) return [`button ${plain(element)}`]
   if (name === 'input') return [`${roles[element.type] ?? 'field'} ${plain(element)}`]
   if (name === 'a' && element.closest('td, li, #conflicts')) return ['link']
@@ -54,7 +56,7 @@ function group(element) {
       // Where texts of documents are, the length of a row varies.
       const isFixed = row.every(part => part.lines[0] !== 'text')
       return [row.reduce((line, part, at) => {
-        if (part.lines[0] === 'text' && row[at - 1]?.lines[0] === 'text') return line
+        if (/^(text|button|link)$/.test(part.lines[0]) && row[at - 1]?.lines[0] === part.lines[0]) return line
         return line + (!at ? '' : isFixed && part.box.top >= row[at - 1].box.bottom - 4 ? ' / ' : ' | ') + part.lines[0]
       }, '')]
     }

@@ -13,6 +13,7 @@ VIEWS = [
     ("replications", None, "replications", {}, "no replication"),
     ("documents", "people", "documents", {}, "person-03"),
     ("documents as JSON", "people", "documents", {"as": "JSON"}, "person-03"),
+    ("columns", "people", "documents", {}, "person-03", "Columns", "pet.weight"),
     ("documents of no store", "none", "documents", {}, "does not exist"),
     ("document", "people", "document", {"id": "person-01"}, "The tree"),
     ("document with attachments", "people", "document", {"id": "files"}, "The tree", "Show note.txt", "Buy milk"),
@@ -25,6 +26,8 @@ VIEWS = [
     ("template", "people", "document", {"new": "1", "like": "person-01"}, "Save"),
     ("query", "people", "query", {}, "Selector"),
     ("results", "people", "query", {"selector": '{"age": {"$gt": 1}}'}, "Results 1 to 50 of"),
+    ("what is done with all results", "people", "query", {"selector": '{"age": {"$gt": 1}}'}, "Results 1 to 50 of", "All results", "Download as CSV"),
+    ("history", "people", "query", {"selector": json.dumps({"$or": [{"note": "a text that is long"}] * 9})}, "No results of 0", "History", "$or"),
     ("plan", "people", "query", {"selector": '{"age": 7}'}, "Results 1 to", "Explain", "every document"),
     ("error", "people", "query", {"selector": '{"age": {"$gtt": 1}}'}, "unknown operator"),
     ("groups", "people", "groups", {"by": "city"}, "Genève"),
@@ -88,3 +91,37 @@ class Views(PageTestCase):
                     self.assertEqual("\n".join(lines), "\n".join(accepted.get(name, {}).get(width, [])),
                                      f"the structure of {name!r} has changed; accept it with make test-page TESTS=test_views STRUCTURE=1")
         self.assertEqual(sorted(accepted), sorted(found))
+
+
+class LongNames(PageTestCase):
+    """Names and values that fit nowhere break no view."""
+
+    store, name, field = "a-store-with-a-name-that-is-rather-long-for-the-head", "document-" + "0123456789" * 8, "fieldWithANameThatIsRatherLong" * 3
+
+    @classmethod
+    def make_stores(cls):
+        files = {f"note-{'x' * 90}.txt": {"content_type": "text/plain", "data": "QnV5IG1pbGs="}}
+        cls.fill(cls.store, [{"_id": f"{cls.name}{number}", cls.field: "w" * 100, "city": "v" * 200, "pet": {"species": "c" * 50}} for number in range(5)])
+        cls.fill(cls.store, [{"_id": "files", "_attachments": files}])
+        cls.tool("index", "create", f"stores/{cls.store}", cls.field, "--name", "by_" + "x" * 80)
+
+    def test_every_view(self):
+        self.addCleanup(self.set_view, WIDE, "light")
+        self.open()
+        self.see(self.store)
+        self.send("POST", f"/{self.store}/_bulk_docs", {"new_edits": False, "docs": [
+            {"_id": self.name + "9", "_rev": "1-" + letter * 32, "city": letter * 90} for letter in "ab"]})
+        selector = lambda name, operator: {"selector": json.dumps({name: {operator: "1"}})}
+        for view, parameters, *texts in [
+            ("documents", {}, self.name), ("documents", {"as": "JSON"}, self.name), ("documents", {}, self.name, "Columns", "pet.species"),
+            ("document", {"id": self.name + "0"}, "The tree", "Delete", "Delete the document?"),
+            ("document", {"id": self.name + "9"}, "The tree", "Merge them", "Choose for each field"),
+            ("document", {"id": "files"}, "The tree"), ("groups", {"by": "city"}, "vvv"), ("indexes", {}, "by_x"), ("conflicts", {}, "1 document"),
+            ("changes", {}, "newest first"), ("query", selector(self.field, "$gt"), "Results 1", "Explain", "by_x"),
+            ("query", selector(self.field, "$gtt"), "unknown operator"), ("query", selector(self.field + "s", "$gt"), "did you mean", "History", self.field[:20]),
+        ]:
+            for size in (WIDE, PHONE):
+                self.set_view(size, "light")
+                with self.subTest(view=view, parameters=parameters, size=size):
+                    self.show(self.store, view, parameters, *texts)
+                    self.check_view(view)

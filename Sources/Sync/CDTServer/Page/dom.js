@@ -68,9 +68,13 @@ export function answered(question, label, ...content) {
   const dialog = el('dialog', {'aria-labelledby': 'question'}, el('form', {method: 'dialog'},
     el('h2', {id: 'question'}, question), content,
     el('p', {class: 'row'}, el('button', {value: label}, label), el('button', {value: '', autofocus: true}, 'Cancel'))))
-  document.getElementById('main').append(dialog)
+  // Not in the view, which may have its content only now.
+  document.body.append(dialog)
   dialog.showModal()
+  const leave = () => dialog.close()
+  addEventListener('hashchange', leave)
   return new Promise(resolve => dialog.addEventListener('close', () => {
+    removeEventListener('hashchange', leave)
     dialog.remove()
     resolve(dialog.returnValue === label)
   }))

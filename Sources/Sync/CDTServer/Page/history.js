@@ -32,7 +32,7 @@ export function historyMenu(store, choose) {
     fill(list, queries.length ? queries.map(query => button(visible(query.selector.replace(/\s+/g, ' '), 80) + (query.sort && `, by ${visible(query.sort, 40)}`), () => {
       menu.open = false
       return choose(query)
-    })) : 'No query was run yet.')
+    }, {title: visible(query.selector, 1_000)})) : 'No query was run yet.')
   }
   menu.update()
   return menu
