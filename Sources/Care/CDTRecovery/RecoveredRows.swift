@@ -24,6 +24,10 @@ struct RecoveredRows {
   struct Document {
     var id: String?
     var lastSequence: Int64 = 0
+    /// The sequence of the newest row of the document itself, and the number of leaves that it says.
+    private var newestRow: (sequence: Int64, leaves: Int64) = (0, 0)
+    /// The number of leaves that the document had.
+    var leaves: Int { Int(clamping: newestRow.leaves) }
     var revisions: [RevisionID: Revision] = [:]
     var attachments: [RevisionID: [KeyBytes: AttachmentRow]] = [:]
     /// The same from damaged pages.
@@ -49,6 +53,10 @@ struct RecoveredRows {
         newest[id] = revisions[id]?.body != nil ? id : parent(of: id).flatMap { newest[$0] }
       }
       return newest
+    }
+
+    fileprivate mutating func note(leaves: Int64, at sequence: Int64) {
+      if sequence >= newestRow.sequence { newestRow = (sequence, leaves) }
     }
 
     fileprivate mutating func add(_ found: Revision, _ id: RevisionID, _ sequence: Int64) {
@@ -111,6 +119,9 @@ struct RecoveredRows {
       let revision = row.winner
     else { return }
     documents[number, default: Document()].id = id
+    if row.isVerified, let leaves = values[6].integer {
+      documents[number]?.note(leaves: leaves, at: sequence)
+    }
     add(
       Revision(
         parent: values[4].revision, isDeleted: values[7].integer == 1, body: row.location,

@@ -88,6 +88,21 @@ import Testing
     }
   }
 
+  @Test func `a conflicting revision whose row is gone is a loss`() throws {
+    try withStore { manager, whole in
+      // As on a page that was put back in an earlier state.
+      try withDatabase(of: "store", in: manager.directory) {
+        try $0.execute(
+          "DELETE FROM revisions WHERE leaf AND document = (SELECT number FROM documents WHERE id = 'doc8')")
+      }
+      let (saved, report) = try recover(manager)
+      #expect(report.losses.map(\.documentID) == ["doc8"])
+      #expect(report.losses.first?.message == "a conflicting revision is not found")
+      #expect(report.documents == 200)
+      #expect(Set(whole).subtracting(try content(saved)).count == 1)
+    }
+  }
+
   @Test func `damaged pages lose what is on them, and nothing else`() throws {
     for trial in 0..<8 {
       try withStore { manager, whole in

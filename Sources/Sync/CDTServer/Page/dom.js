@@ -63,23 +63,6 @@ export function say(text, isError = false) {
   status.textContent = text
 }
 
-/** Asks something in a dialog; returns whether it was answered with the button that has the label. */
-export function answered(question, label, ...content) {
-  const dialog = el('dialog', {'aria-labelledby': 'question'}, el('form', {method: 'dialog'},
-    el('h2', {id: 'question'}, question), content,
-    el('p', {class: 'row'}, el('button', {value: label}, label), el('button', {value: '', autofocus: true}, 'Cancel'))))
-  // Not in the view, which may have its content only now.
-  document.body.append(dialog)
-  dialog.showModal()
-  const leave = () => dialog.close()
-  addEventListener('hashchange', leave)
-  return new Promise(resolve => dialog.addEventListener('close', () => {
-    removeEventListener('hashchange', leave)
-    dialog.remove()
-    resolve(dialog.returnValue === label)
-  }))
-}
-
 /**
  * Asks something in a dialog, which stays until its action has succeeded: an error is shown in it. It shows what the action returns;
  * if that is nothing, it closes.
@@ -89,13 +72,15 @@ export function answered(question, label, ...content) {
 export function asked(question, label, action, cancel, ...content) {
   const problem = el('p', {class: 'problem', role: 'alert'})
   const submit = el('button', {}, label)
-  const close = el('button', {type: 'button', onclick: () => dialog.close()}, 'Cancel')
+  const close = el('button', {type: 'button', autofocus: true, onclick: () => dialog.close()}, 'Cancel')
+  const leave = () => dialog.close()
   const buttons = el('p', {class: 'row'}, submit, close)
   const dialog = el('dialog', {
     'aria-labelledby': 'question',
     // What runs is ended by the button alone.
     oncancel: event => { if (submit.hasAttribute('aria-disabled')) event.preventDefault() },
     onclose: () => {
+      removeEventListener('hashchange', leave)
       cancel?.()
       dialog.remove()
     },
@@ -118,8 +103,17 @@ export function asked(question, label, action, cancel, ...content) {
       })
     },
   }, el('h2', {id: 'question'}, question), content, problem, buttons))
-  document.getElementById('main').append(dialog)
+  // Where something is typed, that is first.
+  if (dialog.querySelector('input, textarea')) close.autofocus = false
+  // Not in the view, which may have its content only now.
+  document.body.append(dialog)
   dialog.showModal()
+  addEventListener('hashchange', leave)
+}
+
+/** Asks something in a dialog; returns whether it was answered with the button that has the label. */
+export function answered(question, label, ...content) {
+  return new Promise(resolve => asked(question, label, () => resolve(true), () => resolve(false), ...content))
 }
 
 /** Asks whether to do something with what has a name. */
