@@ -44,7 +44,7 @@ class StoresOnWideScreen(PageTestCase):
         summary.click()
 
     def submit(self):
-        self.find("dialog form button:not([type])").click()
+        self.find("dialog[open] form button:not([type])").click()
 
     def test_a_store_is_made(self):
         self.open()

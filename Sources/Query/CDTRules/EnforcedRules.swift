@@ -34,6 +34,7 @@ extension DatastoreOptions {
 /// The rules of a datastore for one user.
 package final class EnforcedRules: DocumentRules {
   package let user: UserContext
+  package let sender: String?
   /// Whether the user is an admin, who sees every document.
   package let seesEverything: Bool
   private let security: JSONObject
@@ -43,13 +44,16 @@ package final class EnforcedRules: DocumentRules {
 
   /// - Parameters:
   ///   - isAdmin: Whether the user is an admin of the database, who sees every document.
+  ///   - sender: The name of the user of a server who sends changes.
   ///   - security: The `_security` of the database.
   ///   - cache: The rules that are known, which users can share.
   package init(
-    for user: UserContext, isAdmin: Bool = false, security: JSONObject = [:], cache: RuleCache = RuleCache()
+    for user: UserContext, isAdmin: Bool = false, sender: String? = nil, security: JSONObject = [:],
+    cache: RuleCache = RuleCache()
   ) {
     seesEverything = isAdmin || user.roles.contains { $0.hasSameBytes(as: "_admin") }
     self.user = user
+    self.sender = sender
     self.security = security
     self.cache = cache
   }

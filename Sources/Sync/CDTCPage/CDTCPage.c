@@ -81,6 +81,10 @@ static const unsigned char jsonview_js[] = {
 #embed "../CDTServer/Page/jsonview.js"
 };
 
+static const unsigned char menus_js[] = {
+#embed "../CDTServer/Page/menus.js"
+};
+
 static const unsigned char merge_js[] = {
 #embed "../CDTServer/Page/merge.js"
 };
@@ -149,6 +153,7 @@ static const struct cdt_page_file files[] = {
     {"indexes.js", indexes_js, sizeof indexes_js},
     {"json.js", json_js, sizeof json_js},
     {"jsonview.js", jsonview_js, sizeof jsonview_js},
+    {"menus.js", menus_js, sizeof menus_js},
     {"merge.js", merge_js, sizeof merge_js},
     {"names.js", names_js, sizeof names_js},
     {"page.css", page_css, sizeof page_css},

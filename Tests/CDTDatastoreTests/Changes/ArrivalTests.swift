@@ -14,6 +14,7 @@ import Testing
       connection = try Connection(path: ":memory:", mode: .readWriteCreate)
       try connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID")
       try connection.execute("INSERT INTO meta VALUES ('store', 'x'), ('winners', 'bytes')")
+      try connection.execute("CREATE TABLE documents (sequence INTEGER); INSERT INTO documents VALUES (0)")
     }
 
     /// Writes changes as one transaction of a writer.
@@ -21,7 +22,8 @@ import Testing
       _ sequences: ClosedRange<Int64>, by user: String? = nil, at time: Int64, with writer: inout ArrivalMarks
     ) throws {
       for sequence in sequences { try writer.note(sequence, by: user, now: time, on: connection) }
-      try writer.finish(sequences.upperBound, on: connection)
+      try connection.execute("UPDATE documents SET sequence = \(sequences.upperBound)")
+      try writer.finish(on: connection)
     }
 
     func at(_ sequence: Int64) throws -> String {
@@ -76,6 +78,18 @@ import Testing
     var restored = ArrivalMarks()
     try marks.write(20...20, at: 90, with: &restored)
     #expect(try [19, 20, 50].map { try marks.at($0) } == ["10 anna", "90 -", "90 -"])
+  }
+
+  @Test func `the oldest marks are removed while a writer goes on`() throws {
+    let marks = try Marks()
+    var writer = ArrivalMarks()
+    try marks.connection.transaction(.immediate) {
+      for sequence in Int64(1)...30_000 {
+        try marks.write(sequence...sequence, by: sequence % 2 == 0 ? "anna" : "bob", at: 5, with: &writer)
+      }
+    }
+    #expect(try (20_000...22_001).contains(marks.count))
+    #expect(try [30_000, 29_999].map { try marks.at($0) } == ["5 anna", "5 bob"])
   }
 
   @Test func `revisions of a store have their times, also those that another connection has written`() throws

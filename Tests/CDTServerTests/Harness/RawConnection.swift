@@ -15,6 +15,9 @@ final class RawConnection: Sendable {
     guard socket >= 0 else { throw Failure(call: "socket", code: errno) }
     var timeout = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    // Otherwise the system may take 32 MB that nobody reads.
+    var buffer: Int32 = 1 << 20
+    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian

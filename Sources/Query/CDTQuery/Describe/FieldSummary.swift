@@ -41,8 +41,8 @@ public struct FieldSummary: Sendable, Hashable {
     public let isDistinctExact: Bool
     /// The first distinct values, at most three. Long strings are cut.
     public let examples: [JSONValue]
-    /// Values that were chosen at random, at least half of ``FieldSummary/maximumSample`` if there are so many; `nil` if no sample was
-    /// asked for. Long strings are cut.
+    /// Values that were chosen at random, from about half of ``FieldSummary/maximumSample`` to all of it, or all values if they are
+    /// fewer; `nil` if no sample was asked for. Long strings are cut.
     package let sample: [JSONValue]?
 
     /// The path in a query: without the marks of arrays.

@@ -25,7 +25,7 @@ package struct Arrival: Sendable, Hashable {
 /// not know of this one.
 package struct ArrivalMarks {
   private static let interval: Int64 = 60
-  /// The number of marks that are kept: those of two weeks if something is written in each minute.
+  /// The number of marks that are kept, and a tenth: those of two weeks if something is written in each minute.
   private static let kept = 20_000
   private static let prefix = "arrival:"
 
@@ -33,6 +33,8 @@ package struct ArrivalMarks {
   private var last: (user: String?, time: Int64)?
   /// The sequence of the mark that ended the changes of a user.
   private var end: Int64?
+  /// The number of marks that were set since the oldest ones were removed.
+  private var set = 0
 
   package init() {}
 
@@ -51,14 +53,20 @@ package struct ArrivalMarks {
       }
     }
     (last, end) = ((user, now), nil)
+    set += 1
+    if set == Self.kept / 10 {
+      set = 0
+      try Self.removeOldest(on: connection)
+    }
     try Self.put(sequence, "\(now)\(user.map { " \($0)" } ?? "")", on: connection)
   }
 
   /// Ends the changes of a user with a transaction.
-  ///
-  /// - Parameter sequence: The last one.
-  package mutating func finish(_ sequence: Int64, on connection: Connection) throws(SQLiteError) {
-    guard let last, last.user != nil, end == nil, sequence < Int64.max else { return }
+  package mutating func finish(on connection: Connection) throws(SQLiteError) {
+    guard let last, last.user != nil, end == nil else { return }
+    // A change that failed may have used a sequence.
+    let sequence = try connection.scalar("SELECT max(sequence) FROM documents")
+    guard sequence < Int64.max else { return }
     end = sequence + 1
     try Self.put(sequence + 1, "\(last.time)", on: connection)
   }

@@ -3,6 +3,9 @@ package protocol DocumentRules: Sendable {
   /// The user who writes.
   var user: UserContext { get }
 
+  /// The name of the user of a server who sends the changes; `nil` if it is not known. Rules may be those of another user.
+  var sender: String? { get }
+
   /// The documents that the user sees in a state; `nil` for all.
   func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)?
 

@@ -77,7 +77,7 @@ public final class WriteTransaction: ReadTransaction {
   }
 
   private func noteArrival(_ sequence: Int64) throws {
-    let user = deleting == nil ? rules?.user.name : nil
+    let user = deleting == nil ? rules?.sender : nil
     try use {
       try arrivals.note(sequence, by: user, now: Int64(Date.now.timeIntervalSince1970), on: $0)
     }
@@ -86,7 +86,7 @@ public final class WriteTransaction: ReadTransaction {
   /// Ends the marks of the transaction before it is committed.
   func endArrivals() throws {
     guard sequence > firstSequence else { return }
-    try use { try arrivals.finish(sequence, on: $0) }
+    try use { try arrivals.finish(on: $0) }
   }
 
   /// The sequence of a change of a document that was made elsewhere.

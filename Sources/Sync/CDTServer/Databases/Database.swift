@@ -11,12 +11,14 @@ struct Database: Sendable {
   private let rules: EnforcedRules
   let security: DatabaseSecurity
 
-  /// - Parameter identity: The user, who sees every document as an admin of the database.
-  init(_ shared: OpenDatabase, for identity: Identity, _ security: DatabaseSecurity) {
+  /// - Parameters:
+  ///   - identity: The user, who sees every document as an admin of the database.
+  ///   - sender: The user who sends the request, if that is another one.
+  init(_ shared: OpenDatabase, for identity: Identity, sender: Identity, _ security: DatabaseSecurity) {
     (self.shared, self.security) = (shared, security)
     rules = EnforcedRules(
       for: UserContext(name: identity.name, roles: identity.roles), isAdmin: security.isAdmin(identity),
-      security: security.json, cache: shared.rules)
+      sender: sender.name, security: security.json, cache: shared.rules)
   }
 
   var name: String { shared.name }

@@ -107,20 +107,17 @@ struct RevisionReader: Sendable {
     let revision = rest.popFirst()
     pending = rest.isEmpty ? nil : rest
     if rest.isEmpty { documents.removeFirst() }
+    let found = try revision.flatMap { try transaction.documentIfStored(id, $0) }
     return Row(
-      id: id, revision: revision, part: try part(of: document, revision, transaction),
-      arrival: try revision.flatMap { try arrival(id, $0, transaction) },
+      id: id, revision: revision, part: try part(of: document, revision, found, transaction),
+      arrival: try found.flatMap { try arrival(of: $0, transaction) },
       isFirstOfDocument: isFirst, isLastOfDocument: rest.isEmpty)
   }
 
-  private func arrival(
-    _ id: String, _ revision: RevisionID, _ transaction: ReadTransaction
-  ) throws -> JSONObject? {
-    guard hasArrivals, let found = try transaction.documentIfStored(id, revision),
-      let arrival = try transaction.arrival(of: found)
-    else { return nil }
+  private func arrival(of found: DocumentRevision, _ transaction: ReadTransaction) throws -> JSONObject? {
+    guard hasArrivals, let arrival = try transaction.arrival(of: found) else { return nil }
     var json: JSONObject = ["time": ISO8601.text(of: arrival.time).map { .string($0) } ?? .null]
-    // Of a user from whom rules withhold something, the names of the others are withheld, too.
+    // To others than admins, the names of users could tell of documents that rules withhold.
     if let user = arrival.user, database.isForAdmin { json["user"] = .string(user) }
     return json
   }
@@ -129,9 +126,10 @@ struct RevisionReader: Sendable {
   static func idJSON(_ id: String) -> JSONValue { id.isEmpty ? .null : .string(id) }
 
   private func part(
-    of document: Document, _ revision: RevisionID?, _ transaction: ReadTransaction
+    of document: Document, _ revision: RevisionID?, _ found: DocumentRevision?,
+    _ transaction: ReadTransaction
   ) throws -> DocumentPart {
-    guard let revision, let found = try transaction.documentIfStored(document.id, revision) else {
+    guard let revision, let found else {
       if let revision, try transaction.leftRevision(of: document.id) == revision {
         return try .removed(document.id, revision, transaction, withHistory: options.revisions)
       }

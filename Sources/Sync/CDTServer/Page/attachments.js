@@ -1,5 +1,5 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
-import {button, bytes, confirmed, during, el, fill, sayNext, table, text, visible} from './dom.js'
+import {button, bytes, confirmed, during, edits, el, fill, say, sayNext, table, text, visible} from './dom.js'
 import {path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
@@ -16,51 +16,60 @@ export function showAttachments(store, doc, isCurrent, signal) {
     // A type is any text.
     const type = String(stub.get('content_type') ?? '').split(';')[0].trim().toLowerCase()
     const address = addressOf(store, doc, name)
-    const show = shower(type, {name, address, length: stub.get('length'), store, signal})
+    const show = address && shower(type, {name, address, length: stub.get('length'), store, signal})
     return [
       [text(name, 120), el('div', {class: 'soft'}, text(type || 'unknown type', 80))], bytes(stub.get('length') ?? 0),
       el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
-        download(name, address, store, signal),
-        isCurrent && button('Remove', () => remove(store, doc, name), {class: 'edits', 'aria-label': `Remove ${name}`})),
+        address ? download(name, address, store, signal) : text(unnamable(name), 200),
+        isCurrent && address && button('Remove', () => remove(store, doc, name, signal), {...edits(doc.get('_id')), 'aria-label': `Remove ${name}`})),
     ]
   })
-  const file = el('input', {type: 'file', hidden: true, onchange: () => during(adding, () => add(store, doc, file.files[0]))})
-  const adding = el('button', {type: 'button', class: 'edits', onclick: () => file.click()}, 'Add a file…')
+  const file = el('input', {
+    type: 'file', hidden: true, onchange: () => {
+      const [chosen] = file.files
+      // So that the same file can be chosen again.
+      file.value = ''
+      during(adding, () => add(store, doc, chosen, signal))
+    },
+  })
+  const adding = el('button', {type: 'button', ...edits(doc.get('_id')), onclick: () => file.click()}, 'Add a file…')
   return el('section', {'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
     rows.length > 0 && table('Attachments of this revision', ['Name', 'Size#', ''], rows), view)
 }
 
-function addressOf(store, doc, name) {
-  return path(store, doc.get('_id'), name) + `?rev=${encodeURIComponent(doc.get('_rev'))}`
+/** The address of an attachment; null if there is none: a browser takes `.` and `..` out, and it would be that of something else. */
+export function addressOf(store, doc, name, rev = doc.get('_rev')) {
+  const id = doc.get('_id')
+  return [id, name].some(part => part === '.' || part === '..') ? null : path(store, id, name) + `?rev=${encodeURIComponent(rev)}`
 }
 
-/** Changes an attachment, and shows the new revision. */
-async function change(method, store, doc, name, options, said) {
-  // A browser takes these out of an address, which would then be that of something else.
-  if ([doc.get('_id'), name].some(part => part === '.' || part === '..')) {
-    throw new Error(`An address in a browser can't have "${name}" of this document; use cdtquery attachment.`)
-  }
+export function unnamable(name) { return `A browser has no address for ${visible(name, 60)} of this document; use cdtquery attachment.` }
+
+/** Changes an attachment, and shows the new revision unless something else is shown or written by then. */
+async function change(method, store, doc, name, options, said, signal) {
+  const address = addressOf(store, doc, name)
+  if (!address) throw new Error(unnamable(name))
   try {
-    await send(method, addressOf(store, doc, name), options)
+    await send(method, address, options)
   } catch (error) {
     if (error.status !== 409) throw error
     throw new Error('The document was changed meanwhile. Load the page again to see it.')
   }
+  if (signal.aborted || document.querySelector('form[data-unsaved]')) return say(said)
   sayNext(said)
   dispatchEvent(new Event('reload'))
 }
 
-async function add(store, doc, file) {
+async function add(store, doc, file, signal) {
   if (!file) return
   const isKnown = doc.get('_attachments')?.has(file.name)
   if (isKnown && !await confirmed('Replace the attachment?', file.name, 'Replace')) return
   await change('PUT', store, doc, file.name, {body: file, headers: {'Content-Type': file.type || 'application/octet-stream'}},
-    `${visible(file.name, 60)} is ${isKnown ? 'replaced' : 'added'}.`)
+    `${visible(file.name, 60)} is ${isKnown ? 'replaced' : 'added'}.`, signal)
 }
 
-async function remove(store, doc, name) {
-  if (!await confirmed('Remove the attachment?', name, 'Remove')) return
-  await change('DELETE', store, doc, name, {}, `${visible(name, 60)} is removed.`)
+async function remove(store, doc, name, signal) {
+  if (await confirmed('Remove the attachment?', name, 'Remove')) await change('DELETE', store, doc, name, {}, `${visible(name, 60)} is removed.`, signal)
 }
 
 function shower(type, attachment) {

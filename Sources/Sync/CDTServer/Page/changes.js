@@ -22,12 +22,15 @@ export async function showChanges({main, store, signal}) {
     const row = {change, what: el('td', {class: 'changed'}), when: el('td', {class: 'date'})}
     row.element = el('tr', {}, el('td', {title: visible(change.id)}, el('a', {href: link(store, 'document', {id: change.id})}, text(change.id, 120))), el('td', {}, revision(change.rev)), row.what, row.when)
     rows.push(row)
-    timer ??= setTimeout(() => {
-      const wanted = rows.filter(({element}) => element.isConnected).slice(-compared)
-      ;[rows, timer] = [[], null]
-      compare(store, wanted, signal).catch(tell)
-    }, 200)
+    timer ??= setTimeout(compareSoon, 200)
     return row.element
+  }
+  const compareSoon = async () => {
+    const seen = rows.filter(({element}) => element.isConnected)
+    rows = []
+    for (const {what} of seen.slice(0, -compared)) fill(what, el('span', {class: 'soft'}, 'not compared'))
+    await compare(store, seen.slice(-compared), signal).catch(tell)
+    timer = rows.length && !signal.aborted ? setTimeout(compareSoon, 200) : null
   }
   await repeat(1000, signal, async answered => {
     if (since === null) {
@@ -61,13 +64,13 @@ async function compare(store, rows, signal) {
   for (const {change: {id, rev, deleted}, what, when} of rows) {
     const doc = docs.get(`${rev} ${id}`)
     fill(when, doc && text(arrivalText(doc)))
-    fill(what, deleted ? 'deleted' : doc && !parentOf(doc) ? 'new' : doc && changesOf(parents.get(`${parentOf(doc)} ${id}`), doc))
+    fill(what, deleted ? 'deleted' : rev.startsWith('1-') ? 'new' : doc && changesOf(parents.get(`${parentOf(doc)} ${id}`), doc))
   }
 }
 
 /** The fields of a revision that differ from those of the one before. */
 function changesOf(parent, doc) {
-  if (!parent) return el('span', {class: 'soft'}, 'what was before is compacted')
+  if (!parent) return el('span', {class: 'soft'}, 'what was before is not there')
   const [before, after] = [leavesOf(parent), leavesOf(doc)]
   const keys = differences([parent, doc])
   return [keys.slice(0, maximumFields).map(key => el('div', {}, el('b', {}, text(pathText(key), 60)), ' ', valueText(before.get(key)), ' → ', valueText(after.get(key)))),

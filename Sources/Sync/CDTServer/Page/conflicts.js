@@ -12,11 +12,11 @@ export async function showConflicts({main, store, parameters, signal}) {
   fill(main, el('h1', {}, 'Conflicts'), list)
   let known
   await repeat(3000, signal, async () => {
+    const {update_seq: sequence} = await get(path(store), signal)
+    if (sequence === known) return
     const {total_rows: total, ids} = await get(path(store, '_conflicts') + `?limit=${pageSize}&skip=${skip}`, signal)
     const leaves = ids.length ? (await bulkGet(store, ids.map(id => ({id})), signal)).filter(leaf => leaf.get('_deleted') !== true) : []
-    const key = JSON.stringify([total, ids, leaves.map(leaf => leaf.get('_rev'))])
-    if (key === known) return
-    known = key
+    known = sequence
     const to = (skip, label) => el('a', {href: link(store, 'conflicts', {skip: Math.max(0, skip)})}, label)
     const rows = ids.map(id => {
       // Of the same generation, the one with the greatest digest wins.

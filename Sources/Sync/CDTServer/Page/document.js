@@ -1,10 +1,10 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {append, button, confirmed, count, during, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
+import {append, button, confirmed, count, during, edits, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
 import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {editor} from './editor.js'
-import {showAttachments} from './attachments.js'
+import {addressOf, showAttachments, unnamable} from './attachments.js'
 import {arrivalText, commonAncestor, showRevisions} from './revisions.js'
 import {attachmentsOf, contestedKeys, merge} from './merge.js'
 import {showRules} from './rules.js'
@@ -14,8 +14,6 @@ import {link} from './router.js'
 const longestString = 2_000
 const longestText = 200_000
 const longestEdit = 1_000_000
-/** What is shown only to those who may change the document: its server is not read-only, and design documents are written by admins. */
-function edits(id) { return {class: id.startsWith('_design/') ? 'edits admins' : 'edits'} }
 
 export async function showDocument({main, store, parameters, signal}) {
   if (parameters.has('new')) return showNew(main, store, parameters.get('like'), signal)
@@ -73,9 +71,7 @@ function content(store, id, shown, best) {
   })
   write(more ? shortened(seen, longestString) : seen, longestText)
   const edit = button('Edit', () => {
-    if (whole.length > longestEdit) {
-      throw new Error('The document is too long to be edited here; use cdtquery get and cdtquery put.')
-    }
+    checkLength(whole)
     fill(section, el('h2', {id: 'content'}, 'Edit'), form(plain, doc => {
       if (doc.get('_id') !== id) {
         throw new Refusal(400, 'bad_request', "The id of a document can't be changed; add a document instead.")
@@ -89,6 +85,10 @@ function content(store, id, shown, best) {
     isWinner && edit, copyJSON(seen), isWinner && el('a', {class: 'button edits', href: link(store, 'document', {new: '1', like: id})}, 'Use as template'),
     isWinner && deletion, more), view)
   return section
+}
+
+function checkLength(text) {
+  if (text.length > longestEdit) throw new Error('The document is too long to be edited here; use cdtquery get and cdtquery put.')
 }
 
 /** The document as it is edited: without the history that came with it. */
@@ -134,12 +134,13 @@ async function showNew(main, store, like, signal) {
   await get(path(store), signal)
   const template = like === null ? null : await winner(store, like, signal)
   const fields = [...template ?? []].filter(([name]) => !name.startsWith('_'))
+  checkLength(pretty(new Map(fields)))
   const editing = form(new Map([['_id', crypto.randomUUID?.() ?? ''], ...fields]), async (doc, text) => {
     const [row] = await save(store, text)
     if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
   })
-  fill(main, el('h1', {}, 'Add a document'), editing)
+  fill(main, el('h1', {}, 'Add a document'), like !== null && el('p', {}, template ? ['With the fields of ', text(like, 200), ', without its attachments.'] : ['There is no document ', text(like, 200), '.']), editing)
   main.querySelector('textarea').focus()
 }
 
@@ -196,8 +197,9 @@ function takeAttachments(merged, parent, versions, chosen) {
 async function copyAttachments(store, id, saved, others) {
   let rev = saved
   for (const {name, rev: source, type} of others) {
-    const address = of => path(store, id, name) + `?rev=${encodeURIComponent(of)}`
+    const address = of => addressOf(store, new Map([['_id', id]]), name, of)
     try {
+      if (!address(rev)) throw new Error(unnamable(name))
       const body = await (await send('GET', address(source))).blob()
       rev = (await (await send('PUT', address(rev), {body, headers: {'Content-Type': type}})).json()).rev
     } catch (error) {

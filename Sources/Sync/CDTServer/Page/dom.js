@@ -179,6 +179,9 @@ export async function copy(text) {
   }
 }
 
+/** The class of what is shown only to those who may change a document: its server is not read-only, and design documents are for admins. */
+export function edits(id) { return {class: id.startsWith('_design/') ? 'edits admins' : 'edits'} }
+
 export function count(number, noun, nouns = noun + 's') {
   return `${number.toLocaleString('en')} ${number === 1 ? noun : nouns}`
 }

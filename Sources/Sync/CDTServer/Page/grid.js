@@ -8,10 +8,10 @@ const [narrowest, widest] = [64, 320]
 /** The choices of columns and widths, by store, while the page is open. */
 const choices = new Map()
 
-/** The names of a path, in which a dot or a backslash of a name has a backslash before it. */
+/** The names of a path, in which a dot of a name, or a dollar sign that it begins with, has a backslash before it. */
 function namesOf(path) {
   const names = ['']
-  for (const [part] of path.matchAll(/\\.|[^]/gs)) {
+  for (const [part] of path.matchAll(/\\[.$]|[^]/g)) {
     if (part === '.') names.push('')
     else names[names.length - 1] += part.length > 1 ? part[1] : part
   }
@@ -40,7 +40,7 @@ export function pathsOf(docs) {
   const visit = (value, path, depth) => {
     for (const [name, inner] of value) {
       if (counts.size >= maximumOffered || !path && name.startsWith('_')) continue
-      const place = path + name.replace(/[\\.]/g, '\\$&')
+      const place = path + name.replace(/\.|^\$/g, '\\$&')
       if (inner instanceof Map && inner.size && depth < 4) visit(inner, place + '.', depth + 1)
       else counts.set(place, (counts.get(place) ?? 0) + 1)
     }

@@ -81,43 +81,59 @@ export async function showGroups({main, store, parameters, signal}) {
   if (parameters.has('by')) await run()
 }
 
+/** The name of the aggregate, which is that of no field. */
+function resultName(fields) {
+  let name = 'value'
+  while (fields.some(field => field.split('.')[0] === name)) name += '_'
+  return name
+}
+
 function request(selector, by, show, field, unwind) {
   const fields = by.split(',').map(name => name.trim()).filter(Boolean)
   if (show !== 'count' && !field) throw new Error(`The ${show} needs a field; name it in "of the field".`)
   const value = show === 'count' ? new Map([['$count', new Map()]]) : new Map([[aggregates[show], field]])
-  const group = new Map([['by', fields], ['aggregates', new Map([['value', value]])]])
+  const group = new Map([['by', fields], ['aggregates', new Map([[resultName(fields), value]])]])
   if (unwind) group.set('unwind', unwind)
   // The greatest bars first.
-  return new Map([['selector', selector], ['group', group], ['sort', [new Map([['value', 'desc']])]], ['limit', maximumGroups]])
+  return new Map([['selector', selector], ['group', group], ['sort', [new Map([[resultName(fields), 'desc']])]], ['limit', maximumGroups]])
 }
 
-/** The address of the query for the documents of a group. */
-function documentsOf(store, selector, names, row) {
-  const conditions = new Map(names.map(name => {
+/** The address of the query for the documents of a group; undefined if a selector can't say which they are. */
+function documentsOf(store, selector, {by, unwind}, row) {
+  const [conditions, element] = [new Map(), new Map()]
+  for (const name of by) {
     const value = valueAt(row, name)
-    return [name, value === undefined ? new Map([['$exists', false]]) : value instanceof Map ? new Map([['$eq', value]]) : value]
-  }))
+    // The values that a path reaches in an array are not its value.
+    if (Array.isArray(value) && name.includes('.')) return undefined
+    const condition = value === undefined ? new Map([['$exists', false]]) : value instanceof Map ? new Map([['$eq', value]]) : value
+    if (name === unwind) conditions.set(name, condition)
+    else if (unwind && name.startsWith(`${unwind}.`)) element.set(name.slice(unwind.length + 1), condition)
+    else conditions.set(name, condition)
+  }
+  if (element.size) conditions.set(unwind, new Map([['$elemMatch', element]]))
+  else if (unwind && !conditions.has(unwind)) conditions.set(unwind, new Map([['$exists', true], ['$ne', []]]))
   return link(store, 'query', {selector: line(selector.size ? new Map([['$and', [selector, conditions]]]) : conditions)})
 }
 
 function chartOf(store, body, groups, show, field) {
   if (!groups.length) return el('p', {}, 'No document matches.')
   const names = body.get('group').get('by')
+  const result = resultName(names)
   const number = value => typeof value === 'number' ? value : Number(value?.text ?? NaN)
-  const longest = Math.max(...groups.map(row => Math.abs(number(row.get('value')))).filter(Number.isFinite), 0)
+  const longest = Math.max(...groups.map(row => Math.abs(number(row.get(result)))).filter(Number.isFinite), 0)
   const what = show === 'count' ? 'Documents' : `The ${show} of ${field}`
   return [
     el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Groups'}, el('table', {class: 'chart'},
       el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),
       el('thead', {}, el('tr', {}, names.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, what), el('td'))),
-      el('tbody', {}, groups.map(row => el('tr', {},
+      el('tbody', {}, groups.map(row => [row, documentsOf(store, body.get('selector'), Object.fromEntries(body.get('group')), row)]).map(([row, href]) => el('tr', {},
         names.map(name => valueAt(row, name)).map((value, at) => {
           const label = value === undefined ? el('em', {}, 'absent') : text(shownValue(value).text, 100)
-          return el('th', {scope: 'row', title: typeof value === 'string' ? visible(value, 1_000) : null},
-            at ? label : el('a', {href: documentsOf(store, body.get('selector'), names, row)}, label))
+          return el('th', {scope: 'row', title: value === undefined ? null : visible(typeof value === 'string' ? value : line(value), 1_000)},
+            at || !href ? label : el('a', {href}, label))
         }),
-        el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
-        el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
+        el('td', {class: 'number'}, text(shown(row.get(result) ?? null), 60)),
+        el('td', {class: 'bars'}, Number.isFinite(number(row.get(result))) ? bar(longest ? Math.abs(number(row.get(result))) / longest : 0) : '')))))),
     groups.length === maximumGroups && el('p', {}, `The first ${maximumGroups} groups are shown.`),
   ]
 }

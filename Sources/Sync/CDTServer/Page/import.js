@@ -39,14 +39,14 @@ export function proposedName(file) {
  * @param store The store that takes it; null to ask for it, which is made if it does not exist.
  * @param names The names that are offered.
  */
-export async function importFile(file, {store = null, names = [], signal}) {
+export function importFile(file, {store = null, names = [], signal}) {
   const name = el('input', {value: store ?? proposedName(file.name), required: true, autocomplete: 'off', spellcheck: 'false', list: 'store-names'})
   let rule = 'fail'
   const [bar, state, notices] = [el('progress', {'aria-label': 'Progress', hidden: true}), el('p', {role: 'status'}), el('ul', {class: 'notices'})]
   const title = store ? ['Import ', text(file.name, 80), ' into ', text(store, 80)] : ['Import ', text(file.name, 80)]
   const stop = new AbortController()
   signal.addEventListener('abort', () => stop.abort(), {once: true})
-  await asked(title, 'Import', async () => {
+  asked(title, 'Import', async () => {
     fill(notices)
     const target = store ?? name.value
     const isNew = !store && await isMade(target)
@@ -108,7 +108,7 @@ function upload(store, file, rule, {sent, progress, notice, signal}) {
     const fail = (status, {error, reason}) => reject(Object.assign(new Refusal(status, error, withoutOptions(reason)), {report}))
     const read = () => {
       const end = request.responseText.lastIndexOf('\n') + 1
-      for (const line of request.responseText.slice(at, end).split('\n').filter(Boolean)) {
+      for (const line of request.responseText.slice(at, end).split('\n').filter(text => text.startsWith('{'))) {
         const value = JSON.parse(line)
         if (value.notice) notice(value.notice)
         else if (value.progress) progress(report = value.progress)
@@ -124,11 +124,12 @@ function upload(store, file, rule, {sent, progress, notice, signal}) {
     request.onload = () => {
       read()
       if (last?.ok) resolve(last)
-      else fail(request.status, last?.error ? last : {error: 'unreachable', reason: 'The server ended the import; is it still running?'})
+      else fail(request.status, last?.error ? last : {error: 'unreachable', reason: request.status === 200 ? 'The server ended the import; is it still running?' : `The server answered ${request.status}.`})
     }
     request.onerror = () => fail(0, {error: 'unreachable', reason: 'The server does not answer, or refuses the file; is it still running?'})
     request.onabort = () => fail(0, {error: 'stopped', reason: 'The import was stopped.'})
     signal.addEventListener('abort', () => request.abort(), {once: true})
-    request.send(file)
+    if (signal.aborted) request.onabort()
+    else request.send(file)
   })
 }

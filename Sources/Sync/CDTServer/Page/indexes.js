@@ -1,10 +1,11 @@
 // The indexes: their sizes and what values they have; made, deleted and built again here.
 import {button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
 import {get, getValues, path, post, repeat} from './api.js'
-import {chart, numberOf} from './distribution.js'
+import {chart, numberOf, selectorOf} from './distribution.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
 import {showProgress} from './plan.js'
+import {link} from './router.js'
 
 export async function showIndexes({main, store, signal}) {
   const list = el('div')
@@ -32,7 +33,7 @@ function showIndex(store, index, refresh, signal) {
       [...def].filter(([setting]) => setting !== 'fields').map(([setting, value]) => described(setting, value)),
       ddoc === null && '; made by an app'),
     statistics && [el('p', {}, `${count(statistics.get('entries'), 'entry', 'entries')}, ${bytes(statistics.get('bytes'))}`),
-      statistics.get('fields').map(field => distribution(store, field))],
+      statistics.get('fields').map(field => distribution(store, field, def.get('partial_filter_selector')))],
     el('p', {class: 'row edits admins'},
       button('Rebuild', () => building(store, signal, () => post(path(store, '_index', '_rebuild'), named, signal), refresh), {'aria-label': `Rebuild ${title}`}),
       button('Delete', async () => {
@@ -73,13 +74,23 @@ async function building(store, signal, action, refresh) {
   await refresh()
 }
 
-/** The values of a field, by a sample. */
-function distribution(store, field) {
+/**
+ * The values of a field, by a sample. A null can stand for a field that is missing.
+ *
+ * @param filter The selector of the documents in the index, if they are not all.
+ */
+function distribution(store, field, filter) {
+  const address = condition => {
+    if (condition === null) return undefined
+    const type = Array.isArray(condition) ? 'array' : condition instanceof Map && !condition.size ? 'object' : null
+    const selector = selectorOf(name, type ? new Map([['$type', type]]) : condition)
+    return link(store, 'query', {selector: line(filter ? new Map([['$and', [filter, selector]]]) : selector)})
+  }
   const [name, distinct, sample] = ['field', 'distinct', 'sample'].map(member => field.get(member))
   return el('details', {}, el('summary', {}, 'Distribution of ', text(name, 120)),
     el('p', {}, `About ${count(Math.round(numberOf(distinct)), 'distinct value')}. `,
       sample.length > 0 && ['From ', text(line(sample[0]), 80), ' to ', text(line(sample.at(-1)), 80), '.']),
-    chart(store, name, sample, 'Values, by a sample'))
+    chart(sample, 'Values, by a sample', address))
 }
 
 // MARK: New indexes

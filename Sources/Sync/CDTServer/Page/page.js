@@ -13,6 +13,7 @@ import {showConflicts} from './conflicts.js'
 import {showChanges, showReplications} from './changes.js'
 import {showReader} from './rules.js'
 import {forgetQueries} from './history.js'
+import './menus.js'
 
 registerView('documents', 'Documents', showDocuments)
 registerView('schema', 'Schema', showSchema)
@@ -99,13 +100,5 @@ document.querySelector('.skip').addEventListener('click', event => {
   event.preventDefault()
   document.getElementById('main').focus()
 })
-// A menu at the right edge of the window opens to the left.
-document.addEventListener('toggle', ({target}) => {
-  if (!target.matches('.menu')) return
-  const {style} = target.lastChild
-  style.left = ''
-  const excess = target.lastChild.getBoundingClientRect().right - document.documentElement.clientWidth + 16
-  if (excess > 0) style.left = `${-excess}px`
-}, true)
 showAccess().catch(tell)
 start()

@@ -120,6 +120,7 @@ addEventListener('beforeunload', event => { if (isUnsaved()) event.preventDefaul
 addEventListener('reload', () => {
   shown = null
   show()
+  if (document.activeElement === document.body) document.getElementById('main').focus({preventScroll: true})
 })
 addEventListener('hashchange', () => {
   if (location.hash === shown) return

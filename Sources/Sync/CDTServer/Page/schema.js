@@ -1,8 +1,8 @@
 // The fields that occur: in how many documents, of which types, with which values. A click opens the query for what is pressed.
 import {button, count, el, fill, say, text, visible} from './dom.js'
 import {getValues, path, post} from './api.js'
-import {beginning} from './json.js'
-import {chart, found, numberOf} from './distribution.js'
+import {beginning, line} from './json.js'
+import {chart, conditionOf, numberOf, selectorOf} from './distribution.js'
 import {link, returnToPlace} from './router.js'
 
 /** Of a larger store, so many documents are read at first. */
@@ -32,22 +32,25 @@ function showField(store, field, documents, proposed) {
     ['path', 'documents', 'types', 'distinct', 'isDistinctExact', 'examples', 'sample'].map(name => field.get(name))
   const name = place.replaceAll('[]', '')
   const values = [...types.values()].reduce((sum, count) => sum + count, 0)
-  const query = (label, condition) => el('a', {href: found(store, place, condition)}, label)
+  const address = condition => link(store, 'query', {selector: line(selectorOf(place, condition))})
+  const query = (label, condition) => el('a', {href: address(condition)}, label)
   // Where all are of one type, the query for it would find every document.
   const typesOf = [...types].sort((a, b) => b[1] - a[1]).map(([type, number]) => types.size > 1
     ? el('span', {}, query(`${type} ${percent(number, values)}`, new Map([['$type', type]]))) : el('span', {}, type))
   const missing = documents - inDocuments
   const absent = `${percent(missing, documents)} have none`
-  const proposal = proposed.has(name) && el('p', {class: 'facts'}, button('Make an index', async () => {
-      await post(path(store, '_index'), {index: {fields: [name]}})
-      proposal.remove()
-      say('The index is made.')
-    }, {class: 'edits admins', 'aria-label': `Make an index on ${visible(name, 60)}`}), `It may help: ${proposed.get(name).split(';')[0]}.`)
+  const proposal = proposed.has(name) && el('p', {class: 'facts edits admins'}, button('Make an index', async () => {
+    await post(path(store, '_index'), {index: {fields: [name]}})
+    fill(proposal, el('span', {tabindex: '-1'}, 'Indexed.')).firstChild.focus()
+    say('The index is made.')
+  }, {'aria-label': `Make an index on ${visible(name, 60)}`}), `It may help: ${proposed.get(name).split(';')[0]}.`)
+  // An array and its elements have the same index.
+  proposed.delete(name)
   const [, outer, last] = /^((?:.*[^\\]\.)?)(.*)$/s.exec(place)
   return el('section', {class: 'field', 'aria-label': visible(place, 120)},
     el('div', {}, el('h2', {}, outer && el('span', {class: 'soft'}, text(outer, 100)), text(last, 100)),
       el('p', {class: 'facts'}, typesOf, distinct > 0 && el('span', {}, `${isExact ? '' : 'about '}${count(distinct, 'distinct value')}`),
         missing > 0 && el('span', {}, place.includes('[]') ? absent : query(absent, new Map([['$exists', false]])))), proposal),
-    el('div', {}, distinct > 0 && (chart(store, place, sample, 'Values, by a sample')
-      ?? el('p', {class: 'facts'}, examples.map(value => query(text(beginning(value, 60), 80), value))))))
+    el('div', {}, distinct > 0 && (chart(sample, 'Values, by a sample', address)
+      ?? el('p', {class: 'facts'}, examples.map(value => query(text(beginning(value, 60), 80), conditionOf(value)))))))
 }

@@ -93,7 +93,11 @@ function menu(store, info, actions) {
     info && el('a', {href: path(store, '_backup'), download: ''}, 'Back up'),
     button('Delete…', () => actions.delete(store, info), {class: 'edits'}))
   const element = el('details', {class: 'menu'}, el('summary', {'aria-label': `Actions for ${store}`}, 'Actions'), items)
-  items.addEventListener('click', () => { element.open = false })
+  // A question then gives the focus back to what is seen.
+  items.addEventListener('click', () => {
+    element.open = false
+    element.firstChild.focus()
+  }, true)
   return element
 }
 
@@ -137,7 +141,7 @@ function showList(list, page, details, pages, actions, beginning) {
   list.dataset.key = key
   const focused = list.contains(document.activeElement) ? nameOf(document.activeElement) : null
   fill(list, page.length ? table('Stores of this directory', columns, rows) : beginning, pages.length > 0 && el('p', {class: 'row'}, pages))
-  list.firstChild.classList.add('stores')
+  list.firstChild?.classList.add('stores')
   // On a phone, the table has no head.
   for (const cell of list.querySelectorAll('.number')) if (!/[a-z]$/.test(cell.textContent)) cell.dataset.label = columns[cell.cellIndex].slice(0, -1)
   if (focused) [...list.querySelectorAll('a, summary')].find(element => nameOf(element) === focused)?.focus()

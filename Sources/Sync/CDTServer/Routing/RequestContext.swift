@@ -104,7 +104,7 @@ struct RequestContext: Sendable {
     let security = try DatabaseSecurity(
       ofDatabase: database.name, database.settings, hasUsers: server.hasUsers)
     try security.checkMember(identity)
-    openDatabase = Database(database, for: try await reader(security), security)
+    openDatabase = Database(database, for: try await reader(security), sender: identity, security)
   }
 
   /// The user for whom rules decide: the client, or the one that an admin of the database names to see what that user sees.
