@@ -112,7 +112,7 @@ class PointsOnWideScreen(PageTestCase):
         self.keys(Keys.ESCAPE)
         self.assertIn('"price": 1.10', self.text)
         self.press("Delete")
-        self.find("dialog button[value=Delete]").click()
+        self.find("dialog[open] button:not([type])").click()
         self.see("Deleted.")
         self.assertNotIn("milk", self.tool("export", "stores/tasks"))
 
@@ -539,7 +539,7 @@ class PointsOnWideScreen(PageTestCase):
         self.see("The index is complete.")
         self.press("Delete ages")
         self.see("Delete the index?")
-        self.find("dialog button[value=Delete]").click()
+        self.find("dialog[open] button:not([type])").click()
         self.wait(lambda: "age descending" not in self.text, "the index is gone")
         self.assertNotIn("ages", self.tool("index", "list", "stores/contacts"))
 

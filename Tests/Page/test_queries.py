@@ -126,7 +126,7 @@ class Queries(PageTestCase):
     def confirm(self, action, name):
         self.see(f"{action} ")
         self.write("Type the name of the store to confirm: tasks", name)
-        self.find(f"dialog button[value={action}]").click()
+        self.find(f"dialog[open] button:not([type])").click()
 
     def test_all_results_are_updated_and_deleted(self):
         self.open("tasks", "query", selector='{"done": false}', limit="5")

@@ -109,6 +109,16 @@ class Tasks(PageTestCase):
         self.see(f'"age": {document["age"] + 1}', "Saved.")
         self.took(4)
 
+    def test_05_the_fields_are_seen(self):
+        person = self.person
+        person.follow("orders")
+        person.follow("Schema")
+        self.see("1,500 documents, 2 fields", "2 distinct values", "number")
+        self.took(2)
+        person.follow("shipped")
+        self.see("Results 1 to 50 of 750")
+        self.took(3)
+
     def test_06_a_result_is_kept_as_csv(self):
         with tempfile.TemporaryDirectory() as directory:
             self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": directory})
@@ -151,6 +161,13 @@ class Tasks(PageTestCase):
         person.press("Show note.txt")
         self.see("Buy milk")
         self.took(3)
+        # And one is added; the dialog of the browser for files can't be driven.
+        self.named("button", "Add a file…")
+        self.find("main input[type=file]").send_keys(__file__)
+        self.see("is added.")
+        self.press(f"Remove {os.path.basename(__file__)}")
+        self.press("Remove")
+        self.see("is removed.")
 
     def test_09_a_view_is_shared_by_its_address(self):
         program = Program("serve", self.directory, "--bind", "127.0.0.1:0")
@@ -187,6 +204,22 @@ class Tasks(PageTestCase):
         self.assertTrue(self.find(".problem").text)
         made = self.send("GET", "/people/_index")["indexes"][-1]
         self.send("POST", "/people/_index/_delete", {"ddoc": made["ddoc"], "name": made["name"]})
+
+    def test_11_a_file_becomes_a_store(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv", prefix="towns") as file:
+            file.write("name,people\nOslo,700000\nBern,130000\n")
+            file.flush()
+            self.named("button", "Import a file")
+            self.find("main input[type=file]").send_keys(file.name)
+            person = self.person
+            person.type("Store, which is made if it does not exist", "towns")
+            person.press("Import")
+            self.see("2 documents imported.")
+            person.follow("Open towns")
+            self.see("130000")
+        # With the one that opens the browser's dialog.
+        self.took(3 - 1)
+        self.send("DELETE", "/towns")
 
 
 class TasksOnPhone(Tasks):

@@ -113,11 +113,11 @@ class LongNames(PageTestCase):
             {"_id": self.name + "9", "_rev": "1-" + letter * 32, "city": letter * 90} for letter in "ab"]})
         selector = lambda name, operator: {"selector": json.dumps({name: {operator: "1"}})}
         for view, parameters, *texts in [
-            ("documents", {}, self.name), ("documents", {"as": "JSON"}, self.name), ("documents", {}, self.name, "Columns", "pet.species"),
+            ("documents", {}, self.name), ("schema", {}, "distinct value"), ("documents", {"as": "JSON"}, self.name), ("documents", {}, self.name, "Columns", "pet.species"),
             ("document", {"id": self.name + "0"}, "The tree", "Delete", "Delete the document?"),
             ("document", {"id": self.name + "9"}, "The tree", "Merge them", "Choose for each field"),
             ("document", {"id": "files"}, "The tree"), ("groups", {"by": "city"}, "vvv"), ("indexes", {}, "by_x"), ("conflicts", {}, "1 document"),
-            ("changes", {}, "newest first"), ("query", selector(self.field, "$gt"), "Results 1", "Explain", "by_x"),
+            ("changes", {}, "Written"), ("query", selector(self.field, "$gt"), "Results 1", "Explain", "by_x"),
             ("query", selector(self.field, "$gtt"), "unknown operator"), ("query", selector(self.field + "s", "$gt"), "did you mean", "History", self.field[:20]),
         ]:
             for size in (WIDE, PHONE):
