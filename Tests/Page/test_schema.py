@@ -56,6 +56,7 @@ class Schema(PageTestCase):
         self.assertEqual([label.partition(":")[0] for label in self.labels("placed")], [f"2026-{month:02d}" for month in range(1, 10)])
         self.assertTrue(any(label.startswith("100 to ") for label in self.labels("total")))
         self.check_view("Schema")
+        self.picture("schema")
 
     def test_a_click_opens_the_query(self):
         self.assertEqual(self.opened("state", "paid"), ({"state": "paid"}, 300))
