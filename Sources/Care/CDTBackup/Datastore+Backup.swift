@@ -60,6 +60,11 @@ extension Datastore {
   ) async throws -> BackupReport {
     try await runLong { try BackupRun(of: self, to: directory, stop: $0).run(progress) }
   }
+
+  /// Backs up the datastore for a client of a server, on threads for that.
+  package func backupForClient(to directory: String) async throws {
+    _ = try await runBackup { try BackupRun(of: self, to: directory, stop: $0).run { _, _ in } }
+  }
 }
 
 /// A backup in progress.

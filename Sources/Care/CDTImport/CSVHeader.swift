@@ -37,12 +37,21 @@ struct CSVHeader {
     let message: String
   }
 
+  /// The most names on the path of a column: JSON that is deeper can't be saved.
+  private static let maximumDepth = JSONParsingOptions().maximumDepth
+
   init(_ names: [String], _ options: DocumentImporter.TableOptions) throws(Fault) {
     self.options = options
     let textColumns = Set(options.textColumns.map(KeyBytes.init))
     let areAllText = options.textColumns.contains("*")
     for (number, name) in names.enumerated() {
       let path = Self.path(name, isFlat: options.isFlat)
+      guard path.count <= Self.maximumDepth else {
+        throw Fault(
+          message:
+            "the name of column \(number + 1) has more than \(Self.maximumDepth) parts between dots, the most that objects can be nested; rename it, or give --flat to keep the dots in the names"
+        )
+      }
       if path.count > 1, nestedName == nil { nestedName = name }
       try Self.insert(number, path[...], named: name, into: &root)
       columns.append(Column(isText: name == "_id" || areAllText || textColumns.contains(KeyBytes(name))))

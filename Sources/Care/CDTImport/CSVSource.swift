@@ -160,6 +160,7 @@ struct CSVSource: DocumentSource {
     if input.available == 0, try !input.fill() { return nil }
     var cells = [CSVCell()]
     var isOpen = false
+    var bytes = 0
     let first = input.line
     while true {
       guard let length = try input.lineLength(endingWith: input.lineEnd) else {
@@ -176,6 +177,11 @@ struct CSVSource: DocumentSource {
       guard isWellFormed else { throw misplacedQuote(first) }
       if !isOpen { return trimmed(cells) }
       guard hasFeed else { throw openQuote(first) }
+      // Lines have a limit, but a record can have any number of them.
+      bytes += length + 1
+      guard bytes <= input.longestValue else {
+        throw DatastoreError(.valueTooLong(input.name, line: first, limit: input.longestValue))
+      }
       cells[cells.count - 1].text.append(input.lineEnd)
     }
   }

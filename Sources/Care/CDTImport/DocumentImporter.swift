@@ -184,7 +184,9 @@ public struct DocumentImporter: Sendable {
     do {
       reader = try write(0..<batch.count, reader)
     } catch let violation as UniqueViolation {
-      let violation = try service.map { try violation.seen(by: $0.rules, of: datastore) } ?? violation
+      let violation =
+        try service.map { try datastore.readSnapshot(as: $0.rules) { try violation.naming($0.sees) } }
+        ?? violation
       guard reader.continuesOnError else { throw problem(violation, in: batch) }
       // Each for itself, to find out which documents can be saved.
       for row in 0..<batch.count {

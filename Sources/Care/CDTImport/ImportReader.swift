@@ -17,8 +17,9 @@ package struct ImportReader {
   package var onNotice: (@Sendable (String) -> Void)?
   package var onProgress: (@Sendable (DocumentImporter.Report) -> Void)?
 
-  /// The most bytes of a document without its attachments, and of one with them; `nil` for what can be stored.
-  package var limits: (document: Int, value: Int)?
+  /// The most bytes of a document without its attachments, of one with them, and of a compressed file when it is decompressed;
+  /// `nil` for what can be stored.
+  package var limits: (document: Int, value: Int, decompressed: Int64)?
 
   /// Returns the next bytes of a file, at most 256 KiB; none at its end.
   package typealias Pieces = @Sendable () -> Result<[UInt8], DatastoreError>
@@ -101,8 +102,8 @@ package struct ImportReader {
   /// `.tsv`.
   private mutating func source(_ file: String) throws -> any DocumentSource {
     var input = try pieces.map { InputBuffer(file, $0) } ?? InputBuffer(file)
-    if let limits { input.longestValue = limits.value }
-    try input.begin()
+    if let limits { input.longestValue = min(input.longestValue, limits.value) }
+    try input.begin(maximumDecompressed: limits?.decompressed ?? .max)
     recognized = Recognized()
     let named = Self.tableFormat(file)
     guard format == .csv || format == .tsv || (format == .automatic && path == nil && named != nil) else {
@@ -116,7 +117,7 @@ package struct ImportReader {
         at: input)
     }
     recognized.isTable = true
-    if let limits { input.longestValue = limits.document }
+    if let limits { input.longestValue = min(input.longestValue, limits.document) }
     let isTSV = format == .automatic ? named == .tsv : format == .tsv
     let separator = table.delimiter?.asciiValue ?? (isTSV ? UInt8(ascii: "\t") : nil)
     return CSVSource(input, separator: separator, table, isRecognized: format == .automatic)

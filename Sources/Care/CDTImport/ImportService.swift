@@ -1,5 +1,4 @@
 package import CDTDatastore
-import CDTQuery
 
 /// The additions of a server to an import: the rules of the user who sends it, and its own checks.
 package struct ImportService: Sendable {
@@ -17,14 +16,5 @@ package struct ImportService: Sendable {
     saved: @escaping @Sendable (WriteTransaction, _ id: String, RevisionID) throws -> Void
   ) {
     (self.rules, self.refusal, self.saved) = (rules, refusal, saved)
-  }
-}
-
-extension UniqueViolation {
-  /// The violation with the names of other documents only if a user sees them.
-  func seen(by rules: any DocumentRules, of store: Datastore) throws -> UniqueViolation {
-    try store.readSnapshot { transaction in
-      try transaction.enforcing(rules) { try naming { try transaction.sees($0) } }
-    }
   }
 }

@@ -55,13 +55,16 @@ struct InputBuffer {
 
   /// Decompresses a file of gzip from here on, and skips a byte order mark.
   ///
+  /// - Parameter maximumDecompressed: The most bytes of a file when it is decompressed.
   /// - Throws: ``ImportError`` if it is a file of another kind that is not text.
-  mutating func begin() throws {
+  mutating func begin(maximumDecompressed: Int64) throws {
     while available < FileKind.longestMark, try fill() {}
     if self[0] == 0x1F, self[1] == 0x8B {
       compressed = bytes[start..<end]
       (start, end, isAtEnd) = (0, 0, false)
-      gzip = try Self.decompressing(name) { () throws(GzipError) in try GzipReader(limit: .max) }
+      gzip = try Self.decompressing(name) { () throws(GzipError) in
+        try GzipReader(limit: maximumDecompressed)
+      }
       while available < FileKind.longestMark, try fill() {}
     }
     if let kind = withBytes(nil, { FileKind($0) }) {
@@ -158,6 +161,7 @@ struct InputBuffer {
     do {
       return try body()
     } catch {
+      if case .tooLarge(let limit) = error { throw DatastoreError(.decompressedFile(name, limit: limit)) }
       throw DatastoreError(.compressedFile(name, error == .truncated))
     }
   }

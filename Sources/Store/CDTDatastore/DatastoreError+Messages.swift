@@ -44,7 +44,7 @@ extension DatastoreError {
     case damagedAttachment(String, String)
     // Imports
     case importedText(JSONError), importedID, importedRevision(JSONValue), compressedFile(String, Bool)
-    case valueTooLong(String, line: Int, limit: Int)
+    case valueTooLong(String, line: Int, limit: Int), decompressedFile(String, limit: Int64)
 
     fileprivate var code: Code {
       switch self {
@@ -64,7 +64,7 @@ extension DatastoreError {
         .missingKeyFile, .unreadableDocument, .damagedAttachment:
         .corrupt
       case .documentTooLarge, .notANumber, .bodyTooDeep, .importedText, .importedID, .importedRevision,
-        .valueTooLong:
+        .valueTooLong, .decompressedFile:
         .invalidBody
       case .nestedWrite, .withinWrite: .nestedWrite
       case .timedOut: .timedOut
@@ -266,6 +266,8 @@ extension DatastoreError {
         "_rev must be a revision id, not \(value.text); leave it out, or add --force to ignore it"
       case .compressedFile(let name, let isTruncated):
         "\(name) is \(isTruncated ? "an incomplete" : "a damaged") gzip file; download it again"
+      case .decompressedFile(let name, let limit):
+        "\(name) has more than \(limit) bytes when it is decompressed, the most of one import; split it"
       case .valueTooLong(let name, let line, let limit):
         "\(name):\(line): the value that begins here is larger than \(limit) bytes, the most that it can have; check the format of the file"
       }

@@ -16,6 +16,10 @@ final class ServerState: Sendable {
   let addressToken: AddressToken?
   let logger: Logger
   let tasks = ActiveTasks()
+  /// Each takes a thread, and up to ``RequestContext/longestImport`` in the temporary directory.
+  let imports = RequestLimit(4, of: "imports")
+  /// Each copies a database into the temporary directory.
+  let backups = RequestLimit(2, of: "backups")
   /// The server accepts no more requests.
   let shutdown = OneTimeEvent()
   let background = BackgroundTasks()

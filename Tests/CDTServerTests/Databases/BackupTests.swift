@@ -51,9 +51,49 @@ import Testing
       try await Self.fill(server, path)
       let name = String(other.replacing("/", with: "_").prefix(140)) + "-backup"
       try await Self.restore(server, path, as: name, in: ServerDirectory())
-      #expect(try await server.send("HEAD", "/db/_backup").status == 200)
+      let head = try await server.send("HEAD", "/db/_backup")
+      #expect(head.status == 200)
+      #expect(head.headers["content-length"] == nil)
       #expect(try Self.remains() == [])
     }
+  }
+
+  @Test func `pages of other origins cause no backup`() async throws {
+    try await withServer { server in
+      for (site, status) in [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)] {
+        for method in ["GET", "HEAD"] {
+          let reply = try await server.send(method, "/db/_backup", headers: [("Sec-Fetch-Site", site)])
+          #expect(reply.status == status, "\(site)")
+        }
+      }
+    }
+  }
+
+  @Test func `two backups are made or sent at the same time`() async throws {
+    try await withServer { server in
+      // More than the buffers of a connection hold.
+      let content = (0..<2 << 20).map { _ in UInt64.random(in: .min ... .max) }
+        .withUnsafeBytes { Array($0) }
+      #expect(try await server.send("PUT", "/db/a/b", body: content).status == 201)
+      var connections: [RawConnection] = []
+      for _ in 0..<2 {
+        connections.append(
+          try await RawConnection.waiting {
+            let connection = try RawConnection(port: server.port)
+            connection.send("GET /db/_backup HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = connection.read(until: "ustar")
+            return connection
+          })
+      }
+      let reply = try await server.get("/db/_backup")
+      #expect(reply.status == 503)
+      #expect(reply.headers["retry-after"] == "1")
+      connections = []
+      while try await server.get("/db/_backup").status == 503 {
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+    #expect(try Self.remains() == [])
   }
 
   @Test func `the backup of an encrypted database is encrypted`() async throws {

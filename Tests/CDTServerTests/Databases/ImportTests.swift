@@ -143,6 +143,56 @@ import Testing
           "POST", "/db/_import?file=\(file)", body: bytes.isEmpty ? bomb : head + bomb)
         #expect(reply.lines.last?["reason"]?.stringValue?.contains("is larger than") == true, "\(reply.text)")
       }
+      // So can a record have any number of lines.
+      let lines = try Self.gzip("t\n\"") + gzipped(repeating: UInt8(ascii: "\n"), count: 4 << 20)
+      let reply = try await server.send("POST", "/db/_import?file=c.csv", body: lines)
+      #expect(
+        reply.lines.last?["reason"]?.stringValue?.hasPrefix("c.csv:2: the value that begins here") == true,
+        "\(reply.text)")
+    }
+  }
+
+  @Test func `a file that is too long is refused`() async throws {
+    try await withServer { server in
+      let text = try await RawConnection.waiting {
+        let connection = try RawConnection(port: server.port)
+        connection.send(
+          "POST /db/_import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 17179869185\r\n\r\n")
+        return connection.read(until: "at most 17179869184 bytes")
+      }
+      #expect(text.hasPrefix("HTTP/1.1 413 "))
+      #expect(text.contains("at most 17179869184 bytes"))
+    }
+  }
+
+  @Test func `four files are sent or imported at the same time`() async throws {
+    try await withServer { server in
+      func importsUntil(_ status: Int) async throws -> RunningServer.Reply {
+        while true {
+          let reply = try await server.send("POST", "/db/_import", body: [])
+          if reply.status == status { return reply }
+          try await Task.sleep(for: .milliseconds(50))
+        }
+      }
+      var connections: [RawConnection] = []
+      for _ in 0..<4 {
+        let connection = try RawConnection(port: server.port)
+        connection.send("POST /db/_import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n ")
+        connections.append(connection)
+      }
+      #expect(try await importsUntil(503).headers["retry-after"] == "1")
+      connections = []
+      _ = try await importsUntil(200)
+    }
+  }
+
+  @Test func `the number of notices that are not sent is the last notice`() async throws {
+    try await withServer { server in
+      let ids = (0..<103).map { #"{"_id":"\#($0)","_rev":"1-a"}"# }.joined(separator: "\n")
+      _ = try await Self.lines(server, ids)
+      let notices = try await Self.lines(server, ids, "&on_conflict=replace").compactMap { $0["notice"] }
+      #expect(notices.count == 101)
+      #expect(notices.last == "and 3 more")
     }
   }
 

@@ -161,6 +161,13 @@ extension Datastore {
     try await WorkQueue.imports.run(body)
   }
 
+  /// The same for a backup that a client asks for.
+  package func runBackup<R: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R
+  ) async throws -> R {
+    try await WorkQueue.backups.run(body)
+  }
+
   /// Begins to read one state of the documents and of the data of extensions.
   ///
   /// - Parameter extensions: `nil` for those that have data.

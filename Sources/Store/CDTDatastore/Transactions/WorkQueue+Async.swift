@@ -15,6 +15,8 @@ extension WorkQueue {
   static let long = WorkQueue(threads: 16)
   /// For imports that clients of a server send: any number of them must leave the others a turn.
   static let imports = WorkQueue(threads: 4)
+  /// For backups that clients of a server ask for, so that no index build waits for them.
+  static let backups = WorkQueue(threads: 2)
 
   /// Runs `body` on a thread, and stops it if the task is cancelled or its deadline passes.
   func run<R: Sendable>(

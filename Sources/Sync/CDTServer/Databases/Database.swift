@@ -149,7 +149,7 @@ struct Database: Sendable {
   }
 
   /// Backs up the database, for its admins, in a directory. See `Datastore.backup(to:progress:)`.
-  func backUp(to directory: String) async throws { try await shared.store.backup(to: directory) }
+  func backUp(to directory: String) async throws { try await shared.store.backupForClient(to: directory) }
 
   /// Lets the indexes follow design documents that were written, so that the next request finds them.
   func noteWrites(of ids: [String]) async {

@@ -9,13 +9,16 @@ import NIOCore
 extension RequestContext {
   func backUp() async throws -> Response {
     try security().checkAdmin(identity)
+    guard CrossOrigin.isOwn(request.headers[.secFetchSite]) else { throw CouchError.crossSiteBackup }
     let database = try database
     // Of the characters that names can have, only the slash can't be in that of a file. The cut is for the fields of the archive.
     let name = "\(database.name.replacing("/", with: "_").prefix(140))-backup"
     let headers: HTTPFields = [
       .contentType: "application/x-tar", .contentDisposition: "attachment; filename=\"\(name).tar\"",
     ]
-    if method == .head { return Response(status: .ok, headers: headers) }
+    // Its length is known only when it is made.
+    if method == .head { return Response(status: .ok, headers: headers, body: ResponseBody { _ in }) }
+    let place = try server.backups.enter()
     let parent = FileManager.default.temporaryDirectory.path
     let directory = try await Datastore.useFiles {
       try FileSystem.perform("write", parent, TemporaryDirectory(in: parent, named: "cdt-backup-"))
@@ -27,10 +30,10 @@ extension RequestContext {
     return Response(
       status: .ok, headers: headers,
       body: ResponseBody(contentLength: Int(archive.length)) { writer in
-        // It is removed with the last reference.
-        defer { withExtendedLifetime(directory) {} }
+        // It is removed with the last reference, and the backup has ended.
+        defer { withExtendedLifetime((directory, place)) {} }
         for entry in archive.entries {
-          try await writer.send(ByteBuffer(bytes: entry.header))
+          try await writer.send(ByteBuffer(bytes: TarArchive.header(entry.name, entry.length)))
           let file = try await Datastore.useFiles { try OpenFile(entry.path, for: .reading) }
           var rest = entry.length
           while rest > 0 {
@@ -56,8 +59,9 @@ extension RequestContext {
 struct TarArchive: Sendable {
   struct Entry: Sendable {
     let path: String
+    /// The path in the archive.
+    let name: String
     let length: Int64
-    let header: [UInt8]
   }
 
   private(set) var entries: [Entry] = []
@@ -72,7 +76,7 @@ struct TarArchive: Sendable {
         entries += try TarArchive(of: path, as: name).entries
       } else {
         let length = try Files.length(of: path) ?? 0
-        entries.append(Entry(path: path, length: length, header: Self.header(name, length)))
+        entries.append(Entry(path: path, name: name, length: length))
       }
     }
   }

@@ -17,10 +17,18 @@ extension RequestContext {
     }
     // What is compressed for the transfer is as good as a file of gzip.
     _ = try isCompressed
-    let (name, database, file) = (parameters["file"] ?? "documents", try database, try await upload())
+    let (name, database, place) = (
+      parameters["file"] ?? "documents", try database, try server.imports.enter()
+    )
+    let file = try await upload()
     let feed = ImportFeed()
-    let largest = (document: limits.documentLength, value: max(limits.documentLength, limits.requestLength))
+    let largest = (
+      document: limits.documentLength, value: max(limits.documentLength, limits.requestLength),
+      decompressed: Int64(Self.longestImport)
+    )
     return Reply.stream(type: "application/x-ndjson") { out in
+      // It ends with the last reference.
+      defer { withExtendedLifetime(place) {} }
       async let end = feed.ending {
         try await database.importDocuments { stop in
           var reader = ImportReader(name, file.pieces(until: stop))
@@ -44,7 +52,14 @@ extension RequestContext {
     }
   }
 
+  /// The most bytes of a file, as it is sent and when it is decompressed: more than dumps of large databases have, and few enough
+  /// that an endless one does not fill the disk.
+  static let longestImport = 16 << 30
+
   private func upload() async throws -> ScratchFile {
+    let tooLong = CouchError.tooLarge(Self.longestImport)
+    var rest = Self.longestImport
+    if let text = request.headers[.contentLength], let length = Int(text), length > rest { throw tooLong }
     var file = try FileSystem.perform("write", ScratchFile.directory, ScratchFile())
     var piece: [UInt8] = []
     func append(_ bytes: [UInt8]) async throws {
@@ -55,6 +70,8 @@ extension RequestContext {
       }
     }
     for try await buffer in request.body {
+      rest -= buffer.readableBytes
+      guard rest >= 0 else { throw tooLong }
       piece += buffer.readableBytesView
       while piece.count >= ScratchFile.longestPiece {
         try await append(Array(piece.prefix(ScratchFile.longestPiece)))
@@ -160,7 +177,11 @@ private final class ImportFeed: Sendable {
     } catch {
       line = CouchError(of: error).json
     }
-    state.withLock { $0.isOver = true }
+    state.withLock { state in
+      state.isOver = true
+      let unsent = state.noticeCount - Self.maximumNotices
+      if unsent > 0 { state.notices.append("and \(unsent) more") }
+    }
     news.continuation.finish()
     for (name, value) in Self.json(state.withLock { $0.report }) { line[name] = value }
     return line

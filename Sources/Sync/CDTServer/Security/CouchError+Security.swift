@@ -56,4 +56,6 @@ extension CouchError {
     "This server does not have that host name; use localhost or its address, or add the name to its hosts.")
   package static let crossSiteWrite = CouchError(
     403, "forbidden", "A page of another origin can't write; add its origin to the server's CORS origins.")
+  static let crossSiteBackup = CouchError(
+    403, "forbidden", "A page of another origin can't cause a backup; open the address of the backup itself.")
 }

@@ -127,9 +127,14 @@ package struct CrossOrigin: Sendable {
       if allows(origin) { return }
       guard WebOrigin(origin) == WebOrigin(isSecure: isSecure, host) else { throw .crossSiteWrite }
     }
-    guard let fetchSite else { return }
-    // "none" is what the user caused without a page.
-    guard ["same-origin", "none"].contains(fetchSite) else { throw .crossSiteWrite }
+    guard Self.isOwn(fetchSite) else { throw .crossSiteWrite }
+  }
+
+  /// Whether no page of another origin has caused a request.
+  ///
+  /// - Parameter fetchSite: The `Sec-Fetch-Site` header. "none" is what the user caused without a page.
+  static func isOwn(_ fetchSite: String?) -> Bool {
+    fetchSite.map { ["same-origin", "none"].contains($0) } ?? true
   }
 }
 
