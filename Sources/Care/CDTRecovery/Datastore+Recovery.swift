@@ -227,9 +227,7 @@ private final class StoreRecovery {
     // A page in an earlier state is as it was written, and lacks what came later.
     let missing = document.leaves - document.revisions.keys.filter { !parents.contains($0) }.count
     if missing > 0 {
-      lose(
-        .tree, id,
-        missing == 1 ? "a conflicting revision is not found" : "\(missing) conflicting revisions are not found")
+      lose(.tree, id, "conflicting revisions are not found: \(missing)")
     }
     let newest = document.newestReadable()
     for leaf in document.revisions.keys.sorted() where !parents.contains(leaf) {

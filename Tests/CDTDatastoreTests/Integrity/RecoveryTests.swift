@@ -97,7 +97,7 @@ import Testing
       }
       let (saved, report) = try recover(manager)
       #expect(report.losses.map(\.documentID) == ["doc8"])
-      #expect(report.losses.first?.message == "a conflicting revision is not found")
+      #expect(report.losses.first?.message == "conflicting revisions are not found: 1")
       #expect(report.documents == 200)
       #expect(Set(whole).subtracting(try content(saved)).count == 1)
     }
