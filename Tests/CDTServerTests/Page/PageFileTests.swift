@@ -43,6 +43,12 @@ import Testing
       }
     }
     #expect(imports["page.js"]?.contains("query.js") == true)
+    // What views have in common knows none of them.
+    let core: Set = [
+      "api.js", "distribution.js", "dom.js", "editor.js", "grid.js", "history.js", "json.js", "jsonview.js", "menus.js",
+      "names.js", "relaxed.js", "router.js",
+    ]
+    for name in core { #expect(imports[name]?.allSatisfy(core.contains) == true, "\(name)") }
     // Take away what imports nothing that is left, until nothing is.
     while let name = imports.first(where: { _, used in !used.contains { imports[$0] != nil } })?.key {
       imports[name] = nil
