@@ -45,7 +45,8 @@ import Testing
     #expect(imports["page.js"]?.contains("query.js") == true)
     // What views have in common knows none of them.
     let core: Set = [
-      "api.js", "distribution.js", "dom.js", "editor.js", "grid.js", "history.js", "json.js", "jsonview.js", "menus.js",
+      "api.js", "distribution.js", "dom.js", "editor.js", "grid.js", "history.js", "json.js", "jsonview.js",
+      "menus.js",
       "names.js", "relaxed.js", "router.js",
     ]
     for name in core { #expect(imports[name]?.allSatisfy(core.contains) == true, "\(name)") }
