@@ -48,7 +48,10 @@ extension Datastore {
     guard !problems.contains(where: { $0.kind == .database }) else {
       return StoreCheck(problems: problems, indexes: [], notes: [])
     }
-    let indexes = try checkIndexes(repair: repair, progress: progress)
+    var indexes = try checkIndexes(repair: repair, progress: progress)
+    // It may have been made again since the datastore was opened.
+    let findings = try queryExtension().maintenance.findingsOfOpening()
+    if indexes.isEmpty { indexes = findings }
     var notes = try checkDesignDocuments()
     notes += try documentsThatNeverExpire().map {
       IntegrityFinding(.expiry, documentID: $0.documentIDs.first, $0.description)

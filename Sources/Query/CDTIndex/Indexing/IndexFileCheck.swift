@@ -17,9 +17,11 @@ struct IndexFileCheck {
   init() {}
 
   /// The file is missing.
-  init(missing what: String) {
-    damaged(what)
-  }
+  static let missing: IndexFileCheck = {
+    var check = IndexFileCheck()
+    check.damaged("the index file is missing")
+    return check
+  }()
 
   /// - Parameters:
   ///   - path: The index file.

@@ -92,12 +92,14 @@ final class IndexMaintenance: Sendable {
     }
   }
 
+  /// The finding that the file was missing when the datastore was opened, once.
+  func findingsOfOpening() -> [IntegrityFinding] { recovery.takeMissing() ? IndexFileCheck.missing.findings : [] }
+
   /// Compares the indexes with the documents.
   func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
     try indexes.checkAccess()
     guard try recovery.currentFile() != nil else {
-      return try recovery.definitions.isEmpty
-        ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
+      return try recovery.definitions.isEmpty ? IndexFileCheck() : .missing
     }
     return try IndexFileCheck(indexes.path, of: indexes.openStore(), recovery, progress: progress)
   }

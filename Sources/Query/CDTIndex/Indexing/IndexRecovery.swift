@@ -16,11 +16,23 @@ package final class IndexRecovery: Sendable {
   private let file: DefinitionFile
   /// The file in which a reader or a writer met damage.
   private let damaged = Mutex<FileIdentity?>(nil)
+  /// Whether the file was missing when the datastore was opened, until a check reports it.
+  private let wasMissing: Mutex<Bool>
 
   init(path: String, directory: String, keys: StoreKeys?) {
     self.path = path
     self.directory = directory
     file = DefinitionFile(path: "\(directory)/\(DefinitionFile.name)", keys: keys)
+    let isMissing = FileIdentity(path) == nil && (try? file.load().isEmpty) == false
+    wasMissing = Mutex(isMissing)
+  }
+
+  /// Whether the file was missing when the datastore was opened; `false` the next time. It may have been made in the background since.
+  func takeMissing() -> Bool {
+    wasMissing.withLock { wasMissing in
+      defer { wasMissing = false }
+      return wasMissing
+    }
   }
 
   /// Whether an error means that the index file can't be used.
