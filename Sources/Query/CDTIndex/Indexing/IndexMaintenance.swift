@@ -93,7 +93,9 @@ final class IndexMaintenance: Sendable {
   }
 
   /// The finding that the file was missing when the datastore was opened, once.
-  func findingsOfOpening() -> [IntegrityFinding] { recovery.takeMissing() ? IndexFileCheck.missing.findings : [] }
+  func findingsOfOpening() -> [IntegrityFinding] {
+    recovery.takeMissing() ? IndexFileCheck.missing.findings : []
+  }
 
   /// Compares the indexes with the documents.
   func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
