@@ -99,7 +99,12 @@ class PageTestCase(unittest.TestCase):
         os.mkdir(cls.directory)
         cls.make_stores()
         cls.browser = fresh_browser()
-        cls.program = Program("look", cls.directory, "--no-open")
+        cls.look()
+
+    @classmethod
+    def look(cls, *options):
+        """Starts `cdtquery look` with options, and opens its address."""
+        cls.program = Program("look", cls.directory, "--no-open", *options)
         cls.addClassCleanup(cls.program.close)
         cls.browser.get(cls.program.address)
         cls.base = cls.browser.current_url.partition("#")[0]

@@ -184,10 +184,7 @@ class ReadOnly(PageTestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.program.close()
-        cls.program = Program("look", cls.directory, "--no-open", "--read-only")
-        cls.addClassCleanup(cls.program.close)
-        cls.browser.get(cls.program.address)
-        cls.base = cls.browser.current_url.partition("#")[0]
+        cls.look("--read-only")
 
     @classmethod
     def make_stores(cls):

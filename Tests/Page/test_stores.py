@@ -8,7 +8,7 @@ import os
 import shutil
 import tarfile
 
-from page import PHONE, WIDE, By, Keys, PageTestCase, Program
+from page import PHONE, WIDE, By, Keys, PageTestCase
 
 # Drops files on an element; their content is base64.
 DROP = """
@@ -235,10 +235,7 @@ class ReadOnlyStores(PageTestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.program.close()
-        cls.program = Program("look", cls.directory, "--no-open", "--read-only")
-        cls.addClassCleanup(cls.program.close)
-        cls.browser.get(cls.program.address)
-        cls.base = cls.browser.current_url.partition("#")[0]
+        cls.look("--read-only")
 
     @classmethod
     def make_stores(cls):
