@@ -16,7 +16,10 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The error of the thread's last system call, if it failed.
-  package static var last: SystemError { SystemError(errno) }
+  package static var last: SystemError {
+    get { SystemError(errno) }
+    set { errno = newValue.code }
+  }
 
   /// The system's message.
   package var description: String { String(cString: strerror(code)) }

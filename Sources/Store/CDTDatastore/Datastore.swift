@@ -31,8 +31,6 @@ public final class Datastore: Sendable {
   package let access: FileAccess
   /// The opened database file. If it is deleted elsewhere, another file may appear at its path.
   private let file: PlacedFile
-  /// The pages that another program has copied into the file.
-  let copiedPages: CopiedPages?
   /// The keys, if the datastore is encrypted.
   package let keys: StoreKeys?
   /// The files of attachments.
@@ -79,7 +77,6 @@ public final class Datastore: Sendable {
     attachmentFiles = AttachmentFiles(
       directory: StoreFiles.attachments(in: directory), storeName: name, keys: keys)
     storeID = opened.storeID
-    copiedPages = opened.connection.copiedPages
     self.access = access
     self.file = file
     let open: @Sendable () throws -> Connection = {

@@ -177,12 +177,12 @@ final class CheckedFile {
   nonisolated(unsafe) private static let ioMethods: UnsafePointer<sqlite3_io_methods> = {
     var methods = forwardingMethods
     methods.xClose = { file in
-      let code = CheckedFile.forward(file) { $1.xClose($0) }
+      // Before, as another file may have the identity of this one as soon as it is closed (``CopiedPages``).
       if let file, let object = memory(of: file).pointee.file {
-        Unmanaged<CheckedFile>.fromOpaque(object).release()
         memory(of: file).pointee.file = nil
+        Unmanaged<CheckedFile>.fromOpaque(object).release()
       }
-      return code
+      return CheckedFile.forward(file) { $1.xClose($0) }
     }
     methods.xRead = { file, buffer, count, offset in
       guard let file = CheckedFile.of(file) else { return SQLITE_MISUSE }

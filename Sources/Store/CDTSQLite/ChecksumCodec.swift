@@ -57,8 +57,13 @@ final class ChecksumCodec: PageCodec {
       PageChecksum.clear(in: page)
       return SQLITE_OK
     }
-    let isCopied = PageChecksum.isMissing(read) && copiedPages?.accepts(number) == true
-    return isCopied ? SQLITE_OK : SQLiteError.damagedPageCode
+    guard PageChecksum.isMissing(read), let copiedPages else { return SQLiteError.damagedPageCode }
+    do {
+      return try copiedPages.accepts(number) ? SQLITE_OK : SQLiteError.damagedPageCode
+    } catch {
+      // Whether it is damaged can't be known now.
+      return SQLiteError.failureToRead(error)
+    }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, to file: File) -> Int32 {

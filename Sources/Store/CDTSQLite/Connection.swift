@@ -40,7 +40,7 @@ package final class Connection {
   private var file: FileIdentity?
   private let directory: String?
   /// The pages that another program has copied into the file, if they may be used.
-  package let copiedPages: CopiedPages?
+  package private(set) var copiedPages: CopiedPages?
   /// The keys, if the files are encrypted.
   let cipher: DatabaseCipher?
   private let busyWait: BusyWait
@@ -158,7 +158,7 @@ package final class Connection {
   package func close() {
     guard let handle else { return }
     statements.removeAll()
-    (beginning, rollback) = (nil, nil)
+    (beginning, rollback, copiedPages) = (nil, nil, nil)
     closingFile {
       self.handle = nil
       sqlite3_close_v2(handle)

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// They are as they were written, but have no checksum (``PageChecksum``). Anything may also have put zeros in its place. So
 /// the first time that such a page is read, the whole file is verified, and the page is only used if nothing is found. All
-/// connections of the process to a file share the result. See decision 13.
+/// connections of the process to a file share the result, until the last of them is closed: a later file may have the same identity. See
+/// decision 13.
 package final class CopiedPages: Sendable {
   /// Whether the content of a database is right, as far as anything tells without the checksums of these pages.
   package typealias Verification = @Sendable (Connection) throws -> Bool
@@ -17,27 +18,29 @@ package final class CopiedPages: Sendable {
     /// Those that were there when the content was found wrong.
     var refused: Set<Int64> = []
     var isSealing = false
+    /// The path at which a connection has opened the file last, as its directory may be moved.
+    var path: String
   }
 
-  private let path: String
   private let mode: Connection.Mode
   /// `nil` to use the pages without.
   private let verification: Verification?
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// The objects of open files.
   private static let all = Mutex<[FileIdentity: WeakReference<CopiedPages>]>([:])
   private static let reporter = Mutex<(@Sendable (_ path: String, _ count: Int) -> Void)?>(nil)
 
   private init(path: String, mode: Connection.Mode, verification: Verification?) {
-    (self.path, self.mode, self.verification) = (path, mode, verification)
+    (self.mode, self.verification) = (mode, verification)
+    state = Mutex(State(path: path))
   }
 
   /// The object of a file, which all its connections share.
   static func of(
     _ file: FileIdentity, at path: String, isImmutable: Bool, _ verification: @escaping Verification
   ) -> CopiedPages {
-    all.withLock { all in
+    let pages = all.withLock { all in
       if let known = all[file]?.value { return known }
       all = all.filter { $0.value.value != nil }
       let made = CopiedPages(
@@ -45,6 +48,9 @@ package final class CopiedPages: Sendable {
       all[file] = WeakReference(made)
       return made
     }
+    // A verification opens a file, which looks for its object.
+    pages.state.withLock { $0.path = path }
+    return pages
   }
 
   /// The object of a file that another connection has open, if there is one.
@@ -67,27 +73,26 @@ package final class CopiedPages: Sendable {
 
   /// Whether the content of a page without a checksum is used. The first call takes as long as the verification, and others
   /// wait for it.
-  func accepts(_ page: Int64) -> Bool {
+  ///
+  /// - Throws: ``SQLiteError``, `SystemError` if the file can't be verified now. The next call tries again.
+  func accepts(_ page: Int64) throws -> Bool {
     guard let verification else { return true }
-    let (isAccepted, found) = state.withLock { state -> (Bool, Int?) in
+    let (isAccepted, found) = try state.withLock { state -> (Bool, (path: String, count: Int)?) in
       if state.accepted.contains(page) { return (true, nil) }
       if state.refused.contains(page) { return (false, nil) }
-      // Without an answer, as the system failed, the next read asks again.
-      guard let pages = try? RawDatabase.pagesWithoutChecksum(in: path),
-        let isRight = try? verify(verification)
-      else { return (false, nil) }
-      guard isRight else {
+      let pages = try RawDatabase.pagesWithoutChecksum(in: state.path)
+      guard try isRight(state.path, verification) else {
         state.refused.formUnion(pages)
         return (false, nil)
       }
       state.accepted.formUnion(pages)
-      return (state.accepted.contains(page), pages.count)
+      return (state.accepted.contains(page), (state.path, pages.count))
     }
-    if let found { Self.reporter.withLock { $0 }?(path, found) }
+    if let found { Self.reporter.withLock { $0 }?(found.path, found.count) }
     return isAccepted
   }
 
-  private func verify(_ verification: Verification) throws -> Bool {
+  private func isRight(_ path: String, _ verification: Verification) throws -> Bool {
     let connection = try Connection(path: path, mode: mode, copiedPages: .all)
     defer { connection.close() }
     do {
@@ -102,9 +107,10 @@ package final class CopiedPages: Sendable {
   /// Lets the next checkpoint write the checksums of the pages whose content was verified.
   ///
   /// - Returns: Whether there are such pages; `false` also if their content is not right.
-  @discardableResult
-  package func sealAtNextCheckpoint() -> Bool {
-    guard let page = try? RawDatabase.pagesWithoutChecksum(in: path).first, accepts(page) else {
+  /// - Throws: ``SQLiteError``, `SystemError` if the file can't be read.
+  package func sealAtNextCheckpoint() throws -> Bool {
+    let path = state.withLock(\.path)
+    guard let page = try RawDatabase.pagesWithoutChecksum(in: path).first, try accepts(page) else {
       return false
     }
     state.withLock { $0.isSealing = true }

@@ -91,6 +91,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   static let logLockCode = SQLITE_IOERR | 20 << 8
   /// `SQLITE_IOERR_SHORT_READ`
   static let shortReadCode = SQLITE_IOERR | 2 << 8
+  /// `SQLITE_IOERR_READ`
+  private static let readCode = SQLITE_IOERR | 1 << 8
   /// `SQLITE_IOERR_WRITE`
   static let writeCode = SQLITE_IOERR | 3 << 8
   /// FTS5's configuration of a table is not what it wrote.
@@ -140,6 +142,14 @@ package struct SQLiteError: Error, Sendable, Hashable {
         the index of the write-ahead log of \(file) is wrong, so a write would be lost; a program with SQLite before 3.51.3 \
         may have made a checkpoint. Close the file in all programs and open it again, which rebuilds the index
         """)
+  }
+
+  /// The code that SQLite gets for a page that could not be read; a system's error becomes the thread's last one.
+  static func failureToRead(_ error: any Error) -> Int32 {
+    if let error = error as? SQLiteError, error.isOutOfMemory { return SQLITE_NOMEM }
+    let reason = (error as? SQLiteError)?.systemError ?? error as? SystemError
+    if let reason { SystemError.last = reason }
+    return readCode
   }
 
   static func closed(_ sql: String?) -> SQLiteError {

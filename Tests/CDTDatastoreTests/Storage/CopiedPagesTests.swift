@@ -1,5 +1,7 @@
+import CDTCSQLite
 import CDTTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CDTDatastore
@@ -138,6 +140,61 @@ import Testing
         let result = try String(contentsOfFile: output, encoding: .utf8).split(separator: "|")
         #expect(result.count == 3 && result[1] != result[2].dropLast())
       }
+    }
+  }
+
+  @Test func `a file with the identity of one that was closed is verified by itself`() throws {
+    try withKilledStore { directory in
+      try sqlite3(directory, "SELECT count(*) FROM documents")
+      let manager = try DatastoreManager(directory: directory)
+      let closed = try manager.existingDatastore(named: "store")
+      let connection = try Connection(
+        path: closed.databasePath, mode: .readOnly, copiedPages: .verified { _ in true })
+      try manager.closeDatastore(named: "store")
+      connection.close()
+      // The system gives the number of a file that was deleted to the next one.
+      let file = "\(directory)/next/db.sync"
+      try FileManager.default.createDirectory(
+        atPath: "\(directory)/next", withIntermediateDirectories: false)
+      try FileManager.default.linkItem(atPath: closed.databasePath, toPath: file)
+      try FileManager.default.removeItem(atPath: closed.directory)
+      let verifications = Mutex(0)
+      let next = try Connection(
+        path: file, mode: .readOnly,
+        copiedPages: .verified { _ in
+          verifications.withLock { $0 += 1 }
+          return true
+        })
+      #expect(try next.scalar("SELECT count(*) FROM documents") == Self.count)
+      #expect(verifications.withLock(\.self) == 1)
+      next.close()
+      try withExtendedLifetime((closed, connection, next)) {
+        try expectAll(manager.existingDatastore(named: "next"))
+      }
+    }
+  }
+
+  @Test(arguments: [SQLITE_BUSY, SQLITE_NOMEM, SQLITE_CANTOPEN])
+  func `pages that can't be verified now are not taken for damaged ones`(code: Int32) throws {
+    try withKilledStore { directory in
+      try sqlite3(directory, "SELECT count(*) FROM documents")
+      let failures = Mutex(1)
+      let connection = try Connection(
+        path: "\(directory)/store/db.sync", mode: .readOnly,
+        copiedPages: .verified { _ in
+          let fails = failures.withLock { failures in
+            failures -= 1
+            return failures >= 0
+          }
+          if fails { throw SQLiteError(extendedCode: code, message: "for a moment") }
+          return true
+        })
+      let error = #expect(throws: SQLiteError.self) {
+        try connection.scalar("SELECT count(*) FROM documents")
+      }
+      #expect(error?.isCorrupt == false)
+      #expect(error?.isOutOfMemory == (code == SQLITE_NOMEM))
+      #expect(try connection.scalar("SELECT count(*) FROM documents") == Self.count)
     }
   }
 

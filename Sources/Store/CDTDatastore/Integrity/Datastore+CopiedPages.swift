@@ -43,11 +43,13 @@ extension Datastore {
   /// Writes the checksums of the pages, whose content was verified: at the beginning of a checkpoint, as nothing else writes
   /// to the file then.
   func sealCopiedPages(_ stop: StopSignal?) throws {
-    guard let copiedPages else { return }
     let deadline = ContinuousClock.now + options.busyTimeout
     while true {
       let isDone = try withWriter(stop: stop) { writer in
-        guard copiedPages.sealAtNextCheckpoint() else { return true }
+        let hasPages = try FileSystem.reading(databasePath) {
+          try writer.connection.copiedPages?.sealAtNextCheckpoint()
+        }
+        guard hasPages == true else { return true }
         // A checkpoint of an empty log does nothing.
         try writer.connection.execute("PRAGMA user_version = \(DatabaseFile.version)")
         _ = try writer.connection.checkpointsWholeLog()
