@@ -55,7 +55,7 @@ extension DatastoreError {
       case .closed, .deletedElsewhere, .changedElsewhere: .closed
       case .memoryAsDirectory, .invalidPath, .longPath, .notADirectory, .notARegularFile, .link,
         .linkedDirectory, .readOnly, .unreadableLog, .olderFormat, .cannotExchange, .transactionEnded,
-        .noThread, .compressedFile:
+        .noThread:
         .io
       case .missingKey, .wrongKey, .formerKeyDiffers, .keyForPlainStore, .noKeyForPlainStore,
         .backupWithOtherKey, .keyLength, .emptyPassphrase, .noSecret:
@@ -81,6 +81,7 @@ extension DatastoreError {
       case .newerFormat: .newerFormat
       case .unknownSequence: .unknownSequence
       case .invalidID: .invalidID
+      case .compressedFile: .invalidImport
       case .undecodable: .undecodable
       }
     }

@@ -82,6 +82,36 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.usual))
+  func `a reply to HEAD ends with its head, also if that to GET has chunks`() async throws {
+    let paths = [
+      "/", "/none", "/db", "/db/a", "/db/a?open_revs=all", "/db/_all_docs", "/db/_changes",
+      "/db/_changes?feed=continuous&timeout=1", "/db/_changes?feed=eventsource&timeout=1",
+      "/db/_results?request=%7B%22selector%22:%7B%7D%7D&format=csv", "/db/_backup", "/_metrics",
+    ]
+    try await withServer { server in
+      _ = try await server.put("/db/a", ["n": 1])
+      let port = server.port
+      for version in ["1.1", "1.0"] {
+        for path in paths {
+          let request = { (method: String, fields: String) in
+            "\(method) \(path) HTTP/\(version)\r\nHost: localhost\r\n\(fields)\r\n"
+          }
+          let whole = try await RawConnection.exchange(port, request("GET", "Connection: close\r\n"))
+          let head = try await RawConnection.exchange(port, request("HEAD", "Connection: close\r\n"))
+          #expect(head.firstRange(of: "\r\n\r\n")?.upperBound == head.endIndex, "\(path)")
+          #expect(head.prefix(12) == whole.prefix(12), "\(path)")
+        }
+      }
+      let requests = paths.map { "HEAD \($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }.joined()
+      let replies = try await RawConnection.exchange(
+        port, requests + "GET /_up HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+      let parts = replies.components(separatedBy: "\r\n\r\n")
+      #expect(parts.count == paths.count + 2)
+      #expect(parts.dropLast().allSatisfy { $0.hasPrefix("HTTP/1.1 ") }, "\(replies)")
+    }
+  }
+
   @Test(.timeLimit(.usual)) func `a client that has ended its side of the connection gets its reply`()
     async throws
   {

@@ -33,10 +33,12 @@ struct ClientChannel: HTTPChannelHandler {
       try pipeline.addHandler(sent, position: .first)
       // Parts are not ordered here, as they are answered one at a time, and errors are those of ConnectionGuard. HTTPTypes
       // has no invalid header fields.
+      var encoding = HTTPResponseEncoder.Configuration()
+      encoding.automaticallySetFramingHeaders = false
       try pipeline.configureHTTPServerPipeline(
         withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
-        withEncoderConfiguration: .init(), withDecoderLimitConfiguration: lengths)
-      try pipeline.addHandler(OldProtocol())
+        withEncoderConfiguration: encoding, withDecoderLimitConfiguration: lengths)
+      try pipeline.addHandler(ReplyFraming())
       try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
       try pipeline.addHandler(ConnectionLimit.Handler(connections))
       let time = TimeAmount(limits.idleTime)
@@ -100,20 +102,23 @@ extension ResponseBodyWriter {
   }
 }
 
-/// Answers requests of HTTP/1.0, whose clients know neither chunks nor interim replies: a reply ends with the connection.
-final class OldProtocol: ChannelDuplexHandler, RemovableChannelHandler {
+/// Says in the head of a reply how it ends: after its length, with the last chunk, or with its head, as replies to HEAD do. Requests of
+/// HTTP/1.0, whose clients know neither chunks nor interim replies, are answered with one that ends with the connection.
+///
+/// Source: RFC 9112, 6.3.
+final class ReplyFraming: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// Whether each request without a reply is one of HTTP/1.0, the oldest first.
-  private var areOld = CircularBuffer<Bool>()
+  /// The requests without a reply, the oldest first.
+  private var requests = CircularBuffer<(isOld: Bool, isHead: Bool)>()
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
     let isOld = head.version.major < 1 || head.version == .http1_0
-    areOld.append(isOld)
+    requests.append((isOld, head.method == .HEAD))
     guard isOld else { return context.fireChannelRead(data) }
     head.headers.replaceOrAdd(name: "Connection", value: "close")
     head.headers.remove(name: "Expect")
@@ -126,13 +131,18 @@ final class OldProtocol: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
-    if (100..<200).contains(head.status.code) {
-      guard areOld.first != true else {
-        promise?.succeed()
-        return
-      }
-    } else if areOld.popFirst() == true {
-      head.version = .http1_0
+    let isInterim = (100..<200).contains(head.status.code)
+    let request = isInterim ? requests.first : requests.popFirst()
+    let isOld = request?.isOld == true
+    guard !isInterim || !isOld else {
+      promise?.succeed()
+      return
+    }
+    if isOld { head.version = .http1_0 }
+    if !head.status.mayHaveResponseBody { head.headers.remove(name: "Content-Length") }
+    let endsItself = isOld || request?.isHead == true || !head.status.mayHaveResponseBody
+    if !endsItself, !head.headers.contains(name: "Content-Length") {
+      head.headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked")
     }
     context.write(wrapOutboundOut(.head(head)), promise: promise)
   }

@@ -46,7 +46,7 @@ export async function showStores({main, parameters, signal}) {
     // Those who may list the stores may make and delete them.
     if (tools.hidden) takeDrops(signal, file => start(file, null))
     tools.hidden = false
-    if (!infos.length) beginning ??= howToBegin((await get('/', signal)).directory)
+    if (!infos.length) beginning ??= skip ? el('p', {}, 'There are no more stores.') : howToBegin((await get('/', signal)).directory)
     // Those with neither were deleted meanwhile.
     const page = infos.slice(0, pageSize).filter(row => row.info || row.reason)
     await Promise.all(page.filter(row => row.info).map(row => update(details, row, signal)))
