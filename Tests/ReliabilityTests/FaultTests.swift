@@ -19,6 +19,11 @@ import Testing
     try run(["\(Torture.faults)"], command)
   }
 
+  @Test(arguments: ["faults-small", "encrypted-faults-small"])
+  func `a full disk is told, whatever reads or writes when pages are written`(_ command: String) throws {
+    try run(["1", "force insert", "write", "0"], command)
+  }
+
   @Test(arguments: ["open", "find after opening"])
   func `every file that can't be opened is told with the reason`(_ operation: String) throws {
     try run(["1", operation, "open", "0"])

@@ -96,6 +96,8 @@ package final class IndexManager: Sendable {
         // The documents are saved even if this fails; the indexes are then behind and updated later.
         writer.end()
         if IndexRecovery.isDamage(error) { recovery.noteDamage() }
+        // SQLite ends a transaction if it has to write changed pages to read others, and can't.
+        guard write.connection.isInTransaction else { throw error }
       }
       try checkKeysWithoutIndexes(write)
       return true
