@@ -24,7 +24,7 @@ class Schema(PageTestCase):
     @classmethod
     def make_stores(cls):
         cls.fill("orders", [order(number) for number in range(1_200)])
-        cls.fill("odd", [{"_id": "a", "a.b": {"c[]": None, "__proto__": "\u202eabc"}, "$x": [[1], [2, "2"]], "": True}])
+        cls.fill("odd", [{"_id": "a", "a.b": {"c[]": None, "__proto__": "\u202eabc"}, "$x": [[1], [2, "2"]], "": True, "at": [[1.5, 8.5], [1.5]]}])
 
     def field(self, name):
         return self.find(f'section[aria-label="{name}"]')
@@ -47,6 +47,7 @@ class Schema(PageTestCase):
         self.open("orders", "schema")
         self.see("1,200 documents, 12 fields")
         self.assertIn("4 distinct values", self.field("state").text)
+        self.assertIn("values that were chosen at random", self.field("state").text)
         for state in STATES:
             self.assertIn(state, self.labels("state"))
         self.assertEqual(self.labels("total")[:2], ["number 98 %", "string 2 %"])
@@ -97,6 +98,10 @@ class Schema(PageTestCase):
         self.open("odd", "schema")
         self.see("1 document")
         self.check_view("Schema of odd names")
+        # A value in an array of arrays is found, and a field without a name opens nothing.
+        self.assertEqual(self.field("").find_elements("tag name", "a"), [])
+        self.field("at[][]").find_element("link text", "1.5").click()
+        self.see("Results 1 to 1 of 1")
         self.send("PUT", "/empty")
         self.open("empty", "schema")
         self.see("No document has a field.")

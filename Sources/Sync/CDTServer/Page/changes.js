@@ -1,5 +1,5 @@
 // What happens now: the changes of a store, of any process, and the replications of the server.
-import {count, el, fill, revision, table, tell, text, visible} from './dom.js'
+import {button, count, el, fill, revision, table, tell, text, visible} from './dom.js'
 import {bulkGet, feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
@@ -7,6 +7,7 @@ import {arrivalText, historyOf} from './revisions.js'
 import {link, returnToPlace} from './router.js'
 
 const maximumChanges = 200
+const firstChanges = 20
 /** Of the changes that come at once, so many are compared with what was before. */
 const compared = 50
 const maximumFields = 4
@@ -14,13 +15,14 @@ const maximumFields = 4
 export async function showChanges({main, store, signal}) {
   const body = el('tbody')
   const note = el('p', {role: 'status'}, 'Waiting for changes…')
+  const older = button('Older changes', () => addOlder(compared), {hidden: true})
   fill(main, el('div', {class: 'row'}, el('h1', {}, 'Changes'), note),
     el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes', 'aria-label': 'Changes, newest first'},
-      el('thead', {}, el('tr', {}, ['Document', 'Revision', 'Changed', 'Written'].map(name => el('th', {scope: 'col'}, name)))), body)))
-  let [since, number, rows, timer] = [null, 0, [], null]
+      el('thead', {}, el('tr', {}, ['Document', 'Revision', 'Changed', 'Written'].map(name => el('th', {scope: 'col'}, name)))), body)), older)
+  let [since, number, rows, timer, kept] = [null, 0, [], null, maximumChanges]
   const add = change => {
     const row = {change, what: el('td', {class: 'changed'}), when: el('td', {class: 'date'})}
-    row.element = el('tr', {}, el('td', {title: visible(change.id)}, el('a', {href: link(store, 'document', {id: change.id})}, text(change.id, 120))), el('td', {}, revision(change.rev)), row.what, row.when)
+    row.element = el('tr', {'data-change': named(change)}, el('td', {title: visible(change.id)}, el('a', {href: link(store, 'document', {id: change.id})}, text(change.id, 120))), el('td', {}, revision(change.rev)), row.what, row.when)
     rows.push(row)
     timer ??= setTimeout(compareSoon, 200)
     return row.element
@@ -32,12 +34,20 @@ export async function showChanges({main, store, signal}) {
     await compare(store, seen.slice(-compared), signal).catch(tell)
     timer = rows.length && !signal.aborted ? setTimeout(compareSoon, 200) : null
   }
+  /** Adds the changes before those that are shown. The newest ones, which a document may have again, are read once more. */
+  const addOlder = async number => {
+    const wanted = body.children.length + number
+    const {results} = await get(path(store, '_changes') + `?descending=true&limit=${wanted}`, signal)
+    const shown = new Set([...body.children].map(row => row.dataset.change))
+    body.append(...results.map(({id, changes, deleted}) => ({id, rev: changes[0].rev, deleted})).filter(change => !shown.has(named(change))).map(add))
+    kept = Math.max(kept, body.children.length)
+    older.hidden = results.length < wanted
+    return results[0]?.seq ?? '0'
+  }
   await repeat(1000, signal, async answered => {
     if (since === null) {
       // The last ones first, so that there is something to see.
-      const recent = await get(path(store, '_changes') + '?descending=true&limit=20', signal)
-      body.append(...recent.results.map(({id, changes, deleted}) => add({id, rev: changes[0].rev, deleted})))
-      since = recent.results[0]?.seq ?? '0'
+      since = await addOlder(firstChanges)
       returnToPlace()
     }
     const response = await send('GET', path(store, '_changes') + `?${feed}&since=${encodeURIComponent(since)}`, {signal})
@@ -49,11 +59,13 @@ export async function showChanges({main, store, signal}) {
       since = change.get('seq')
       number++
       body.prepend(add({id: change.get('id'), rev: change.get('changes')[0].get('rev'), deleted: change.get('deleted')}))
-      while (body.children.length > maximumChanges) body.lastChild.remove()
+      while (body.children.length > kept) body.lastChild.remove()
       fill(note, `${count(number, 'change')} since the page was opened.`)
     }
   })
 }
+
+function named({id, rev}) { return `${rev} ${id}` }
 
 /** Writes into the rows of changes what is different from the revision before. */
 async function compare(store, rows, signal) {

@@ -15,8 +15,8 @@ export function selectorOf(path, condition) {
   const isValue = !(condition instanceof Map)
   const at = path.indexOf('[]')
   if (at < 0) return path ? new Map([[path, condition]]) : isValue ? new Map([['$eq', condition]]) : condition
-  // A value is found in an array by its path; all of another condition holds for the same element.
-  if (isValue && !path.includes('[][]')) return new Map([[path.replaceAll('[]', ''), condition]])
+  // A value is found in an array by its path, but not in an array of arrays; all of another condition holds for the same element.
+  if (isValue && at && !path.includes('[][]')) return new Map([[path.replaceAll('[]', ''), condition]])
   const inner = new Map([['$elemMatch', selectorOf(path.slice(at + 2).replace(/^\./, ''), condition)]])
   return at ? new Map([[path.slice(0, at), inner]]) : inner
 }

@@ -121,7 +121,7 @@ function chartOf(store, body, groups, show, field) {
   const result = resultName(names)
   const number = value => typeof value === 'number' ? value : Number(value?.text ?? NaN)
   const longest = Math.max(...groups.map(row => Math.abs(number(row.get(result)))).filter(Number.isFinite), 0)
-  const what = show === 'count' ? 'Documents' : `The ${show} of ${field}`
+  const what = show === 'count' ? body.get('group').has('unwind') ? 'Elements' : 'Documents' : `The ${show} of ${field}`
   return [
     el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Groups'}, el('table', {class: 'chart'},
       el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),

@@ -8,18 +8,21 @@ import {showProgress} from './plan.js'
 import {link} from './router.js'
 
 export async function showIndexes({main, store, signal}) {
-  const list = el('div')
+  const [list, names] = [el('div'), new Set()]
   const refresh = async () => {
+    let note = null
     const reply = await getValues(path(store, '_index') + '?statistics=true', signal).catch(error => {
       // They can be used without their sizes, which users from whom rules withhold documents do not get.
       if (!['timeout', 'forbidden'].includes(error.error)) throw error
-      tell(error)
+      note = el('p', {class: 'soft'}, error.message)
       return getValues(path(store, '_index'), signal)
     })
     const own = reply.get('indexes').filter(index => index.get('type') !== 'special')
-    fill(list, own.length ? own.map(index => showIndex(store, index, refresh, signal)) : el('p', {}, 'There are no indexes.'))
+    names.clear()
+    for (const index of own) names.add(index.get('name'))
+    fill(list, note, own.length ? own.map(index => showIndex(store, index, refresh, signal)) : el('p', {}, 'There are no indexes.'))
   }
-  fill(main, el('h1', {}, 'Indexes'), list, newIndex(store, refresh, signal))
+  fill(main, el('h1', {}, 'Indexes'), list, newIndex(store, names, refresh, signal))
   await refresh()
 }
 
@@ -95,20 +98,22 @@ function distribution(store, field, filter) {
 
 // MARK: New indexes
 
-function newIndex(store, refresh, signal) {
-  const names = el('datalist', {id: 'index-fields'})
-  const fields = el('input', {list: names.id, required: true, placeholder: 'age:desc, name', spellcheck: 'false'})
+function newIndex(store, taken, refresh, signal) {
+  const known = el('datalist', {id: 'index-fields'})
+  const fields = el('input', {list: known.id, required: true, placeholder: 'age:desc, name', spellcheck: 'false'})
   const name = el('input', {placeholder: 'generated', spellcheck: 'false'})
   const type = el('select', {}, el('option', {value: 'json'}, 'values'), el('option', {value: 'text'}, 'text'))
   const unique = el('input', {type: 'checkbox'})
   const filter = editor({label: 'Only documents that match (empty for all)', rows: 2})
   const submit = el('button', {}, 'Make the index')
-  get(path(store, '_fields') + '?limit=1000', signal).then(found => fill(names, found.fields.map(({path}) =>
+  get(path(store, '_fields') + '?limit=1000', signal).then(found => fill(known, found.fields.map(({path}) =>
     el('option', {value: path.replaceAll('[]', '')}))), tell)
   return el('form', {
     class: 'edits admins', 'aria-labelledby': 'new-index', onsubmit: event => {
       event.preventDefault()
       during(submit, async () => {
+        // The server would replace it.
+        if (taken.has(name.value)) throw new Error(`There is an index with the name "${visible(name.value, 120)}"; delete it first, or choose another name.`)
         const body = new Map([['index', new Map([['fields', fieldsOf(fields.value)]])], ['type', type.value]])
         if (name.value) body.set('name', name.value)
         if (unique.checked) body.get('index').set('unique', true)
@@ -118,11 +123,12 @@ function newIndex(store, refresh, signal) {
           return filter.fail(error)
         }
         await building(store, signal, () => post(path(store, '_index'), line(body), signal), refresh)
+        if (unique.checked) say('The index is complete. Documents that have the same values stay; cdtquery conflicts STORE --unique lists them.')
       })
     },
   }, el('h2', {id: 'new-index'}, 'New index'),
   el('div', {class: 'row'}, labeled('Fields', fields), labeled('Name', name), labeled('Type', type), el('label', {class: 'check'}, unique, 'Unique')),
-  filter.element, submit, names)
+  filter.element, submit, known)
 }
 
 function fieldsOf(text) {

@@ -46,7 +46,7 @@ async function ask(refusal) {
   if (userCtx.name || userCtx.roles.includes('_admin')) return false
   const dialog = document.getElementById('login')
   const [name, password] = ['login-name', 'login-password'].map(id => document.getElementById(id))
-  for (let reason = refusal.message; ;) {
+  for (let reason = `Log in to go on. ${refusal.message}`; ;) {
     document.getElementById('login-reason').textContent = reason
     dialog.returnValue = ''
     dialog.showModal()

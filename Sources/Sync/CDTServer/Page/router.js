@@ -85,8 +85,12 @@ async function show() {
     else await places.get(opened).show({main, parameters, signal})
   } catch (error) {
     if (signal.aborted) return
-    if (!main.hasChildNodes()) {
-      fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message), button('Try again', () => dispatchEvent(new Event('reload'))))
+    const again = button('Try again', () => dispatchEvent(new Event('reload')))
+    if (!main.hasChildNodes()) fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message), again)
+    else {
+      // What they say would come does not.
+      for (const note of main.querySelectorAll('[role=status]')) fill(note)
+      main.append(again)
     }
     tell(error)
   }
