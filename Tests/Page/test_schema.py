@@ -94,6 +94,13 @@ class Schema(PageTestCase):
         parameters = urllib.parse.parse_qs(self.browser.current_url.rpartition("?")[2])
         self.assertEqual(json.loads(parameters["selector"][0])["state"], "paid")
 
+    def test_elements_of_an_array_are_grouped(self):
+        self.open("orders", "groups", by="items.sku")
+        self.see('"items" is an array, and each document is in one group.')
+        self.press("Group its elements")
+        self.see("Elements by items.sku")
+        self.wait(lambda: "is an array" not in self.text, "the hint is gone")
+
     def test_any_names_and_values_are_shown(self):
         self.open("odd", "schema")
         self.see("1 document")

@@ -25,10 +25,16 @@ export async function showGroups({main, store, parameters, signal}) {
   const plan = el('div')
   const submit = el('button', {}, 'Group')
   const hint = el('p', {class: 'notice', role: 'alert', hidden: true})
-  let known = []
+  let [known, arrays] = [[], []]
   const showHint = () => {
     const unknown = [by, field, unwind].filter(input => input.value && !input.value.includes(',') && !isKnown(input.value.trim(), known))
-    fill(hint, unknown.map(input => {
+    // A path through an array stands for all of its values at once.
+    const paths = [...by.value.split(','), show.value === 'count' ? '' : field.value].map(name => name.trim())
+    const array = arrays.find(array => array !== unwind.value.trim() && paths.some(name => name.startsWith(`${array}.`)))
+    fill(hint, array && [`"${visible(array, 100)}" is an array, and each document is in one group. `, button('Group its elements', () => {
+      unwind.value = array
+      return run()
+    }), ' '], unknown.map(input => {
       const meant = nearest(input.value.trim(), known)
       return [`None of the first 1,000 documents has the field "${visible(input.value, 100)}"${meant ? `; did you mean "${visible(meant, 100)}"?` : '.'} `,
         meant && button(`Use ${visible(meant, 60)}`, () => {
@@ -36,7 +42,7 @@ export async function showGroups({main, store, parameters, signal}) {
           return run()
         })]
     }))
-    hint.hidden = !unknown.length
+    hint.hidden = !unknown.length && !array
   }
   const ask = async action => {
     selector.clear()
@@ -73,9 +79,10 @@ export async function showGroups({main, store, parameters, signal}) {
     },
   }, el('div', {class: 'row'}, labeled('Group by', by), labeled('Show the', show), labeled('of the field', field), labeled('Elements of the array', unwind)),
   selector.element, el('div', {class: 'row'}, submit, button('Explain', explain)), names), hint, plan, chart)
-  namesOf(store, signal).then(({fields}) => {
-    known = fields
-    fill(names, fields.map(value => el('option', {value})))
+  namesOf(store, signal).then(found => {
+    known = found.fields
+    arrays = found.arrays
+    fill(names, known.map(value => el('option', {value})))
     showHint()
   }, tell)
   if (parameters.has('by')) await run()
