@@ -19,6 +19,7 @@ class Queries(PageTestCase):
         cls.fill("tasks", [{"_id": f"task-{number:04}", "done": number % 2 == 0, "price": number} for number in range(COUNT)])
         # Also numbers that JavaScript would write differently.
         cls.tool("import", "stores/tasks", "-", text='{"_id": "z", "done": false, "price": 1.10, "inner": {"a": 1}}\n')
+        cls.fill("carts", [{"_id": "array", "items": [{"price": 5, "name": "x"}, 7]}, {"_id": "text", "items": "none"}, {"_id": "z"}])
 
     def run_query(self, selector, sees):
         self.write("Selector", selector).send_keys(Keys.CONTROL + Keys.ENTER)
@@ -123,9 +124,9 @@ class Queries(PageTestCase):
     def menu(self, name):
         next(summary for summary in self.all("summary") if summary.text == name and summary.is_displayed()).click()
 
-    def confirm(self, action, name):
+    def confirm(self, action, name=None, store="tasks"):
         self.see(f"{action} ")
-        self.write("Type the name of the store to confirm: tasks", name)
+        self.write(f"Type the name of the store to confirm: {store}", name or store)
         self.find(f"dialog[open] button:not([type])").click()
 
     def test_all_results_are_updated_and_deleted(self):
@@ -155,6 +156,31 @@ class Queries(PageTestCase):
         self.confirm("Delete", "tasks")
         self.see("650 documents deleted.", "No results of 0")
         self.assertEqual(self.tool("find", "stores/tasks", "{}", "--count").strip(), "651")
+
+    def test_values_are_set_as_on_the_command_line(self):
+        self.open("carts", "query", selector="{}")
+        self.see("Results 1 to 3 of 3")
+
+        def update(values, sees):
+            self.menu("All results")
+            self.press("Update…")
+            self.see("Update 3 documents of carts?")
+            self.write('Fields with their new values, such as {"pet.species": "cat"}', values)
+            self.confirm("Update", store="carts")
+            self.see(sees)
+
+        update('{"items.0.price": 1, "n": 1}', '2 documents updated; 1 document left unchanged: document "text", items.0.price: a string has no field "0"')
+        documents = {id: json.loads(self.tool("get", "stores/carts", id)) for id in ("array", "text", "z")}
+        self.assertEqual(documents["array"]["items"], [{"price": 1, "name": "x"}, 7])
+        self.assertEqual(documents["z"]["items"], {"0": {"price": 1}})
+        self.assertTrue(documents["text"]["_rev"].startswith("1-"))
+        update('{"items.7": 1}', '1 document updated; 2 documents left unchanged: document "array", items.7: the array has no element "7"')
+        for values, reason in (('{"$set": {"n": 2}}', "write the fields themselves"), ('{"_rev": "1-a"}', "the document's own"),
+                               ('{"a..b": 1}', "a name is missing"), ("[1]", "write fields with their new values in braces")):
+            update(values, reason)
+            self.open("carts", "query", selector='{}')
+            self.see("Results 1 to 3 of 3")
+        self.assertEqual(self.tool("find", "stores/carts", '{"n": 1}', "--count").strip(), "2")
 
     def test_a_phone_has_all_of_it(self):
         self.addCleanup(self.set_view, WIDE, "light")
