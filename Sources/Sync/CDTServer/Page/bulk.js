@@ -1,5 +1,5 @@
 // What is done with all results of a query: downloads, updates and deletions.
-import {answered, button, count, el, labeled, say, text, visible} from './dom.js'
+import {asked, button, count, el, labeled, say, text, visible} from './dom.js'
 import {path, post, postForDocuments, send, userOf} from './api.js'
 import {namesOf} from './grid.js'
 import {line, Numeral, parse} from './json.js'
@@ -42,14 +42,14 @@ async function change(store, selector, action, done) {
   if (!total) throw new Error('No document matches.')
   const fields = action === 'Update' && editor({label: 'Fields with their new values, such as {"pet.species": "cat"}', value: '{}', rows: 3})
   const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
-  const matching = `${count(total, 'document')} of ${store}`
-  const isSure = await answered(`${action} ${matching}?`, action,
-    el('p', {}, 'All documents that match the selector are changed, also those that are not shown.'),
-    fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed))
-  if (!isSure) return
-  if (typed.value !== store) throw new Error(`Nothing is changed: "${typed.value}" is not the name of the store.`)
-  const values = fields ? parse(fields.value) : new Map()
-  if (fields) check(values)
+  const values = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
+    const values = fields ? valuesOf(fields) : new Map()
+    if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is changed.')
+    resolve(values)
+  }, () => resolve(null),
+  el('p', {}, 'All documents that match the selector are changed, also those that are not shown.'),
+  fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed)))
+  if (!values) return
   const edited = doc => {
     if (!fields) return line(new Map([['_id', doc.get('_id')], ['_rev', doc.get('_rev')], ['_deleted', true]]))
     for (const [path, value] of values) {
@@ -85,8 +85,15 @@ async function change(store, selector, action, done) {
   say(`${count(number - refusals.length, 'document')} ${word}${kept}`, refusals.length > 0)
 }
 
-/** Refuses paths that `cdtquery update --set` refuses. */
-function check(values) {
+/** The fields that are to be set. Refuses paths that `cdtquery update --set` refuses. */
+function valuesOf(fields) {
+  let values
+  try {
+    values = parse(fields.value)
+  } catch (error) {
+    fields.fail(error)
+    throw new DOMException('', 'AbortError')
+  }
   if (!(values instanceof Map && values.size)) throw new Error('No field was given; write fields with their new values in braces.')
   for (const path of values.keys()) {
     const problem = /(^|[^\\]\.)\$/.test(path) ? 'a name can\'t begin with $; write the fields themselves, as in {"pet.species": "cat", "pets.0.name": "Tom"}'
@@ -94,6 +101,7 @@ function check(values) {
       : namesOf(path).includes('') && 'a name is missing in the path; write it before and after each dot'
     if (problem) throw new Error(`"${visible(path, 100)}": ${problem}.`)
   }
+  return values
 }
 
 /** Sets a value, as `cdtquery update --set` does: also that of an element of an array. Missing objects on the way are made. */
