@@ -134,7 +134,7 @@ class Queries(PageTestCase):
         self.see("Results 1 to 5 of 651")
         self.menu("All results")
         self.press("Update…")
-        self.see("Update 651 documents of tasks?")
+        self.see("Update 651 documents of tasks?", 'All documents that match {"done": false} are changed')
         self.check_view("the update of all results")
         self.write('Fields with their new values, such as {"pet.species": "cat"}', '{"done": "now", "inner.b": 2.0}')
         self.confirm("Update", "task")
@@ -148,15 +148,19 @@ class Queries(PageTestCase):
         self.check_view("an update that is not JSON")
         fields.send_keys(Keys.END, "}")
         self.confirm("Update")
-        self.see("651 documents updated.", "No results of 0")
+        self.see("651 documents changed.", "No results of 0")
         text = self.tool("get", "stores/tasks", "z").replace(" ", "")
         for part in ('"done":"now"', '"price":1.10', '"inner":{"a":1,"b":2.0}'):
             self.assertIn(part, text)
         self.assertEqual(self.tool("find", "stores/tasks", '{"done": "now"}', "--count").strip(), "651")
         self.open("tasks", "query", selector='{"done": true}')
         self.see("of 650")
+        # Not what was written since then.
+        self.write("Selector", "{}")
         self.menu("All results")
         self.press("Delete…")
+        self.see("Delete 650 documents of tasks?", 'All documents that match {"done": true} are deleted')
+        self.check_view("the deletion of all results")
         self.confirm("Delete", "tasks")
         self.see("650 documents deleted.", "No results of 0")
         self.assertEqual(self.tool("find", "stores/tasks", "{}", "--count").strip(), "651")
@@ -173,12 +177,12 @@ class Queries(PageTestCase):
             self.confirm("Update", store="carts")
             self.see(sees)
 
-        update('{"items.0.price": 1, "n": 1}', '2 documents updated; 1 document left unchanged: document "text", items.0.price: a string has no field "0"')
+        update('{"items.0.price": 1, "n": 1}', '2 documents changed; 1 document left unchanged: document "text", items.0.price: a string has no field "0"')
         documents = {id: json.loads(self.tool("get", "stores/carts", id)) for id in ("array", "text", "z")}
         self.assertEqual(documents["array"]["items"], [{"price": 1, "name": "x"}, 7])
         self.assertEqual(documents["z"]["items"], {"0": {"price": 1}})
         self.assertTrue(documents["text"]["_rev"].startswith("1-"))
-        update('{"items.7": 1}', '1 document updated; 2 documents left unchanged: document "array", items.7: the array has no element "7"')
+        update('{"items.7": 1}', '1 document changed; 2 documents left unchanged: document "array", items.7: the array has no element "7"')
         for values, reason in (('{"$set": {"n": 2}}', "write the fields themselves"), ('{"_rev": "1-a"}', "the document's own"),
                                ('{"a..b": 1}', "a name is missing"), ("[1]", "write fields with their new values in braces")):
             update(values, reason)

@@ -16,7 +16,7 @@ export async function countOf(store, selector, signal) {
   return groups[0]?.count ?? 0
 }
 
-/** @param wanted Returns the request, without its page. */
+/** @param wanted Returns the request whose results are shown, without its page. */
 export function bulkMenu(store, wanted, done) {
   const menu = el('details', {class: 'menu'}, el('summary', {}, 'All results'), el('div', {},
     Object.entries(formats).map(([format, name]) => button(`Download as ${name}`, () => download(store, wanted(), format))),
@@ -41,13 +41,14 @@ async function change(store, selector, action, done) {
   const total = await countOf(store, selector)
   if (!total) throw new Error('No document matches.')
   const fields = action === 'Update' && editor({label: 'Fields with their new values, such as {"pet.species": "cat"}', value: '{}', rows: 3})
+  const [word, refusals] = [fields ? 'changed' : 'deleted', []]
   const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
   const values = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
     const values = fields ? valuesOf(fields) : new Map()
     if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is changed.')
     resolve(values)
   }, () => resolve(null),
-  el('p', {}, 'All documents that match the selector are changed, also those that are not shown.'),
+  el('p', {}, 'All documents that match ', el('code', {}, text(line(selector), 300)), ` are ${word}, also those that are not shown.`),
   fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed)))
   if (!values) return
   const edited = doc => {
@@ -65,7 +66,6 @@ async function change(store, selector, action, done) {
   // By their ids, so that a document that was changed does not come again.
   const request = new Map([['selector', selector], ['sort', [new Map([['_id', 'asc']])]], ['limit', batchSize]])
   if (!fields) request.set('fields', ['_id', '_rev'])
-  const [word, refusals] = [fields ? 'updated' : 'deleted', []]
   let number = 0
   for (;;) {
     const reply = await postForDocuments(path(store, '_find'), line(request))

@@ -56,10 +56,9 @@ export async function showQuery({main, store, parameters, signal}) {
       state.form = form
       showResults(state)
     }), state.grid.menu, bulkMenu(store, () => {
-      const wanted = request(state)
-      for (const name of ['limit', 'skip']) wanted.delete(name)
-      return wanted
-    }, () => run(state))), state.results)
+      if (!state.wanted) throw new Error('No results are shown; press Run first.')
+      return unpaged(state.wanted)
+    }, () => start(state))), state.results)
   state.names = {fields: [], operators: []}
   namesOf(store, signal).then(names => {
     state.names = names
@@ -115,9 +114,12 @@ function sortOf(value, known) {
   })
 }
 
+/** A request for all pages. */
+function unpaged(wanted) { return new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')) }
+
 /** The fields of the selector that no document has, as far as the fields are known. */
-function unknownFields(state) {
-  const all = fieldsOf(state.wanted?.get('selector')).filter(({name}) => !isKnown(name, state.names.fields))
+function unknownFields(state, wanted = state.wanted) {
+  const all = fieldsOf(wanted?.get('selector')).filter(({name}) => !isKnown(name, state.names.fields))
   // A member of an object that is unknown is not one more.
   return all.filter(({prefix}) => !all.some(({name}) => prefix.startsWith(`${name}.`)))
 }
@@ -138,24 +140,30 @@ function rememberQuery(state, isNew) {
 // MARK: Results
 
 async function run(state, isNew = true) {
-  state.running?.abort()
-  state.running = new AbortController()
-  const signal = AbortSignal.any([state.signal, state.running.signal])
   state.selector.clear()
-  const wanted = state.wanted = request(state)
-  const sort = sortedBy(state)
-  state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
-  showHint(state)
+  state.wanted = request(state)
   rememberQuery(state, isNew)
   keepQuery(state.store, Object.fromEntries(Object.entries(fieldsOfForm(state)).map(([name, field]) => [name, field.value])))
   state.history.update()
+  fill(state.plan)
+  await start(state)
+}
+
+/** Shows the results of the query that was run last. */
+async function start(state) {
+  const {wanted} = state
+  state.skip = wanted.get('skip') ?? 0
+  state.running?.abort()
+  state.running = new AbortController()
+  const signal = AbortSignal.any([state.signal, state.running.signal])
+  const sort = sortedBy(state)
+  state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
+  showHint(state)
   state.limit = wanted.get('limit')
-  const query = line(new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')))
+  const query = line(unpaged(wanted))
   if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
   state.docs = []
-  state.canPage = !state.live.checked
   state.total = null
-  fill(state.plan)
   const failed = error => { if (!signal.aborted) refused(state, error) }
   if (state.live.checked) follow(state, wanted, signal).catch(failed)
   else await once(state, wanted, signal).catch(failed)
@@ -195,10 +203,15 @@ function replaceName(selector, place, name) {
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
-  state.end = null
+  state.wanted = state.end = null
+  state.docs = []
   fill(state.summary)
   fill(state.results)
   state.hint.hidden = true
+  complain(state, error)
+}
+
+function complain(state, error) {
   if (error instanceof Refusal && error.status === 400) state.selector.fail(error)
   else tell(error)
 }
@@ -401,11 +414,10 @@ async function explain(state) {
   const wanted = request(state)
   rememberQuery(state)
   try {
-    state.wanted = wanted
-    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state).length)
+    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state, wanted).length)
     state.plan.querySelector('h2').focus()
   } catch (error) {
-    refused(state, error)
+    complain(state, error)
   }
 }
 
