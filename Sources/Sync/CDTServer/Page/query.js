@@ -24,7 +24,7 @@ export async function showQuery({main, store, parameters, signal}) {
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
   state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
   state.skip = Math.max(0, Number(parameters.get('skip')) || 0)
-  state.live = el('input', {type: 'checkbox', checked: parameters.has('live')})
+  state.live = el('input', {type: 'checkbox', checked: parameters.has('live'), onchange: () => liveChanged(state)})
   state.results = el('div', {id: 'results'})
   state.summary = el('p', {id: 'summary', 'aria-live': 'polite'})
   state.plan = el('div', {id: 'plan'})
@@ -133,8 +133,12 @@ function rememberQuery(state, isNew) {
   if (state.fields.value) parameters.fields = state.fields.value
   if (state.limitField.value !== '50') parameters.limit = state.limitField.value
   if (state.skip) parameters.skip = state.skip
-  if (state.live.checked) parameters.live = '1'
-  remember(link(state.store, 'query', parameters), isNew)
+  state.parameters = parameters
+  rememberLive(state, isNew)
+}
+
+function rememberLive({live, store, parameters}, isNew = false) {
+  remember(link(store, 'query', live.checked ? {...parameters, live: '1'} : parameters), isNew)
 }
 
 // MARK: Results
@@ -163,7 +167,7 @@ async function start(state) {
   const query = line(unpaged(wanted))
   if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
   state.docs = []
-  state.total = null
+  state.total = state.end = null
   const failed = error => { if (!signal.aborted) refused(state, error) }
   if (state.live.checked) follow(state, wanted, signal).catch(failed)
   else await once(state, wanted, signal).catch(failed)
@@ -353,11 +357,21 @@ function follow(state, wanted, signal) {
       showResults(state)
       fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
         button('Stop', () => {
-          state.running.abort()
-          fill(state.summary, 'Stopped.')
+          state.live.checked = false
+          state.selector.area.focus()
+          return liveChanged(state)
         }))
     }
   })
+}
+
+/** Follows the query whose results are shown, or stops that. */
+function liveChanged(state) {
+  if (!state.wanted) return
+  rememberLive(state)
+  if (state.live.checked) return start(state)
+  state.running.abort()
+  fill(state.summary, 'Stopped.')
 }
 
 /** Changes a list by a difference, as docs/server.md describes it. */
