@@ -65,6 +65,17 @@ class Queries(PageTestCase):
         self.browser.back()
         self.wait(lambda: self.find("tbody tr a").text == first, "the place in the list")
 
+    def test_an_index_ends_the_warning(self):
+        self.open("orders", "query", selector='{"n": 7}')
+        self.see("No matching index found", "of 1,")
+        self.press("Explain")
+        self.press("Make this index")
+        self.see("1 document and 1 index row read")
+        self.assertNotIn("No matching index found", self.text)
+        # The plans stay.
+        self.see("Plan before and after the index")
+        self.send("POST", "/orders/_index/_delete", {"ddoc": "n", "name": "n"})
+
     def test_history_is_kept_by_store(self):
         self.open("orders", "query")
         self.run_query('{"n": 7}', "Results 1 to 1 of 1")

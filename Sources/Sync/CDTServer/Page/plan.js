@@ -3,10 +3,16 @@ import {button, count, el, fill, say, text, visible} from './dom.js'
 import {get, path, post, repeat} from './api.js'
 import {line} from './json.js'
 
-/** @param proposes Whether an index is proposed, by what was measured. */
-export async function showPlan(place, store, wanted, signal, proposes = () => true) {
+/**
+ * @param proposes Whether an index is proposed, by what was measured.
+ * @param made Called when the index is made.
+ */
+export async function showPlan(place, store, wanted, signal, proposes = () => true, made = () => {}) {
   const plan = await explain(store, wanted, signal)
-  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (() => makeIndex(place, store, wanted, plan, signal))))
+  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (async () => {
+    await makeIndex(place, store, wanted, plan, signal)
+    await made()
+  })))
 }
 
 async function explain(store, wanted, signal) {

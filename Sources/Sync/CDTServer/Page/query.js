@@ -428,7 +428,9 @@ async function explain(state) {
   const wanted = request(state)
   rememberQuery(state)
   try {
-    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state, wanted).length)
+    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state, wanted).length,
+      // What is said of the results is said again, with the index.
+      () => state.end && start(state))
     state.plan.querySelector('h2').focus()
   } catch (error) {
     complain(state, error)
