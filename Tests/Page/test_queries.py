@@ -74,7 +74,20 @@ class Queries(PageTestCase):
         self.assertNotIn("No matching index found", self.text)
         # The plans stay.
         self.see("Plan before and after the index")
+        self.assertEqual(self.focused(), "H2")
         self.send("POST", "/orders/_index/_delete", {"ddoc": "n", "name": "n"})
+
+    def test_suggestions_have_lines_and_the_focus_is_kept(self):
+        self.open("orders", "query", selector='{"stat": "open", "innr": 1}')
+        self.see("Use state", "Use inner")
+        self.assertEqual(len(self.find("[role=alert].notice").text.split("\n")), 2)
+        self.check_view("two suggestions")
+        self.press("Use state")
+        self.wait(lambda: "Use state" not in self.text, "one suggestion less")
+        self.assertEqual(self.focused(), "TEXTAREA")
+
+    def focused(self):
+        return self.run_script("return document.activeElement.tagName")
 
     def test_history_is_kept_by_store(self):
         self.open("orders", "query")

@@ -36,9 +36,11 @@ async function makeIndex(place, store, wanted, before, signal) {
     note.remove()
   }
   const after = await explain(store, wanted, signal)
+  const hasFocus = place.contains(document.activeElement)
   fill(place, el('h2', {tabindex: '-1'}, 'Plan before and after the index'), el('div', {class: 'beside'},
     el('section', {'aria-label': 'Before'}, el('h3', {}, 'Before'), planOf(before)),
     el('section', {'aria-label': 'After'}, el('h3', {}, 'After'), planOf(after))))
+  if (hasFocus) place.firstChild.focus()
   say('The index is made.')
 }
 

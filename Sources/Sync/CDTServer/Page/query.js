@@ -184,12 +184,13 @@ function showHint(state) {
       const field = nearest(name, names.fields)
       return [`${none(name)}${meant(name, names.fields) || '.'} `, field?.startsWith(prefix) && button(`Use ${visible(field, 60)}`, () => {
         replaceName(state.selector, place, field.slice(prefix.length))
+        state.selector.area.focus()
         state.skip = 0
         return run(state)
       })]
     }),
   ]
-  fill(hint, parts)
+  fill(hint, parts.map(part => el('div', {}, part)))
   hint.hidden = !parts.length
 }
 
