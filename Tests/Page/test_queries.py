@@ -110,7 +110,8 @@ class Queries(PageTestCase):
         self.open("orders", "query")
         field = self.named("field", "Selector")
         for text in ("{n: 7}", "{'n': 7,}", "n=7", "n >= 1299", "{n: {$in: [7, 8,]}, state: 'shipped'}", "{state: True}", "state = open",
-                     "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello"):
+                     "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello",
+                     r"{n: 'it\'s'}", r"{n: 'a\\\'b\d'}"):
             found = subprocess.run([PROGRAM, "find", "stores/orders", text], capture_output=True, text=True, cwd=os.path.dirname(self.directory))
             expected = found.stderr.rstrip().split("; did you mean '")[1][:-2] if "did you mean '" in found.stderr else None
             self.run_script("arguments[0].value = arguments[1]", field, text)
@@ -120,6 +121,8 @@ class Queries(PageTestCase):
             if expected:
                 self.press("Use it")
                 self.assertEqual(self.selector(), expected, text)
+                if "it" in text:
+                    self.assertEqual(json.loads(expected), {"n": "it's"})
 
     def test_results_are_downloaded_as_the_command_line_prints_them(self):
         with tempfile.TemporaryDirectory() as directory:
