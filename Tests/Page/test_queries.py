@@ -80,7 +80,7 @@ class Queries(PageTestCase):
     def test_suggestions_have_lines_and_the_focus_is_kept(self):
         self.open("orders", "query", selector='{"stat": "open", "innr": 1}')
         self.see("Use state", "Use inner")
-        self.assertEqual(len(self.find("[role=alert].notice").text.split("\n")), 2)
+        self.assertEqual(len(self.all("[role=alert].notice > div")), 2)
         self.check_view("two suggestions")
         self.press("Use state")
         self.wait(lambda: "Use state" not in self.text, "one suggestion less")

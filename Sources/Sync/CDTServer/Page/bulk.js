@@ -43,12 +43,14 @@ async function change(store, selector, action, done) {
   const fields = action === 'Update' && editor({label: 'Fields with their new values, such as {"pet.species": "cat"}', value: '{}', rows: 3})
   const [word, refusals] = [fields ? 'changed' : 'deleted', []]
   const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
+  const shown = el('code', {}, text(line(selector), 300))
+  shown.style.overflowWrap = 'anywhere'
   const values = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
     const values = fields ? valuesOf(fields) : new Map()
     if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is changed.')
     resolve(values)
   }, () => resolve(null),
-  el('p', {}, 'All documents that match ', el('code', {}, text(line(selector), 300)), ` are ${word}, also those that are not shown.`),
+  el('p', {}, 'All documents that match ', shown, ` are ${word}, also those that are not shown.`),
   fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed)))
   if (!values) return
   const edited = doc => {
@@ -99,7 +101,7 @@ function valuesOf(fields) {
     const problem = /(^|[^\\]\.)\$/.test(path) ? 'a name can\'t begin with $; write the fields themselves, as in {"pet.species": "cat", "pets.0.name": "Tom"}'
       : path.startsWith('_') ? 'names that begin with _ are the document\'s own; write another field'
       : namesOf(path).includes('') && 'a name is missing in the path; write it before and after each dot'
-    if (problem) throw new Error(`"${visible(path, 100)}": ${problem}.`)
+    if (problem) throw new Error(`"${visible(path, 40)}": ${problem}.`)
   }
   return values
 }

@@ -190,7 +190,7 @@ function showHint(state) {
       })]
     }),
   ]
-  fill(hint, parts.map(part => el('div', {}, part)))
+  fill(hint, parts.map(part => el('div', {class: 'row'}, part)))
   hint.hidden = !parts.length
 }
 
