@@ -19,6 +19,7 @@ class Queries(PageTestCase):
         cls.fill("tasks", [{"_id": f"task-{number:04}", "done": number % 2 == 0, "price": number} for number in range(COUNT)])
         # Also numbers that JavaScript would write differently.
         cls.tool("import", "stores/tasks", "-", text='{"_id": "z", "done": false, "price": 1.10, "inner": {"a": 1}}\n')
+        cls.fill("carts", [{"_id": "array", "items": [{"price": 5, "name": "x"}, 7]}, {"_id": "text", "items": "none"}, {"_id": "z"}])
 
     def run_query(self, selector, sees):
         self.write("Selector", selector).send_keys(Keys.CONTROL + Keys.ENTER)
@@ -64,6 +65,30 @@ class Queries(PageTestCase):
         self.browser.back()
         self.wait(lambda: self.find("tbody tr a").text == first, "the place in the list")
 
+    def test_an_index_ends_the_warning(self):
+        self.open("orders", "query", selector='{"n": 7}')
+        self.see("No matching index found", "of 1,")
+        self.press("Explain")
+        self.press("Make this index")
+        self.see("1 document and 1 index row read")
+        self.assertNotIn("No matching index found", self.text)
+        # The plans stay.
+        self.see("Plan before and after the index")
+        self.assertEqual(self.focused(), "H2")
+        self.send("POST", "/orders/_index/_delete", {"ddoc": "n", "name": "n"})
+
+    def test_suggestions_have_lines_and_the_focus_is_kept(self):
+        self.open("orders", "query", selector='{"stat": "open", "innr": 1}')
+        self.see("Use state", "Use inner")
+        self.assertEqual(len(self.all("[role=alert].notice > div")), 2)
+        self.check_view("two suggestions")
+        self.press("Use state")
+        self.wait(lambda: "Use state" not in self.text, "one suggestion less")
+        self.assertEqual(self.focused(), "TEXTAREA")
+
+    def focused(self):
+        return self.run_script("return document.activeElement.tagName")
+
     def test_history_is_kept_by_store(self):
         self.open("orders", "query")
         self.run_query('{"n": 7}', "Results 1 to 1 of 1")
@@ -85,7 +110,8 @@ class Queries(PageTestCase):
         self.open("orders", "query")
         field = self.named("field", "Selector")
         for text in ("{n: 7}", "{'n': 7,}", "n=7", "n >= 1299", "{n: {$in: [7, 8,]}, state: 'shipped'}", "{state: True}", "state = open",
-                     "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello"):
+                     "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello",
+                     r"{n: 'it\'s'}", r"{n: 'a\\\'b\d'}"):
             found = subprocess.run([PROGRAM, "find", "stores/orders", text], capture_output=True, text=True, cwd=os.path.dirname(self.directory))
             expected = found.stderr.rstrip().split("; did you mean '")[1][:-2] if "did you mean '" in found.stderr else None
             self.run_script("arguments[0].value = arguments[1]", field, text)
@@ -95,6 +121,8 @@ class Queries(PageTestCase):
             if expected:
                 self.press("Use it")
                 self.assertEqual(self.selector(), expected, text)
+                if "it" in text:
+                    self.assertEqual(json.loads(expected), {"n": "it's"})
 
     def test_results_are_downloaded_as_the_command_line_prints_them(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -123,9 +151,9 @@ class Queries(PageTestCase):
     def menu(self, name):
         next(summary for summary in self.all("summary") if summary.text == name and summary.is_displayed()).click()
 
-    def confirm(self, action, name):
+    def confirm(self, action, name=None, store="tasks"):
         self.see(f"{action} ")
-        self.write("Type the name of the store to confirm: tasks", name)
+        self.write(f"Type the name of the store to confirm: {store}", name or store)
         self.find(f"dialog[open] button:not([type])").click()
 
     def test_all_results_are_updated_and_deleted(self):
@@ -133,28 +161,60 @@ class Queries(PageTestCase):
         self.see("Results 1 to 5 of 651")
         self.menu("All results")
         self.press("Update…")
-        self.see("Update 651 documents of tasks?")
+        self.see("Update 651 documents of tasks?", 'All documents that match {"done": false} are changed')
         self.check_view("the update of all results")
         self.write('Fields with their new values, such as {"pet.species": "cat"}', '{"done": "now", "inner.b": 2.0}')
         self.confirm("Update", "task")
-        self.see('Nothing is changed: "task" is not the name of the store.')
-        self.menu("All results")
-        self.press("Update…")
-        self.see("Update 651 documents of tasks?")
-        self.write('Fields with their new values, such as {"pet.species": "cat"}', '{"done": "now", "inner.b": 2.0}')
-        self.confirm("Update", "tasks")
-        self.see("651 documents updated.", "No results of 0")
+        # What was typed stays.
+        self.see("This is not the name of the store. Nothing is changed.")
+        fields = self.named("field", 'Fields with their new values, such as {"pet.species": "cat"}')
+        self.assertEqual(fields.get_attribute("value"), '{"done": "now", "inner.b": 2.0}')
+        fields.send_keys(Keys.END, Keys.BACKSPACE)
+        self.confirm("Update")
+        self.see('"}" is missing')
+        self.check_view("an update that is not JSON")
+        fields.send_keys(Keys.END, "}")
+        self.confirm("Update")
+        self.see("651 documents changed.", "No results of 0")
         text = self.tool("get", "stores/tasks", "z").replace(" ", "")
         for part in ('"done":"now"', '"price":1.10', '"inner":{"a":1,"b":2.0}'):
             self.assertIn(part, text)
         self.assertEqual(self.tool("find", "stores/tasks", '{"done": "now"}', "--count").strip(), "651")
         self.open("tasks", "query", selector='{"done": true}')
         self.see("of 650")
+        # Not what was written since then.
+        self.write("Selector", "{}")
         self.menu("All results")
         self.press("Delete…")
+        self.see("Delete 650 documents of tasks?", 'All documents that match {"done": true} are deleted')
+        self.check_view("the deletion of all results")
         self.confirm("Delete", "tasks")
         self.see("650 documents deleted.", "No results of 0")
         self.assertEqual(self.tool("find", "stores/tasks", "{}", "--count").strip(), "651")
+
+    def test_values_are_set_as_on_the_command_line(self):
+        self.open("carts", "query", selector="{}")
+        self.see("Results 1 to 3 of 3")
+
+        def update(values, sees):
+            self.menu("All results")
+            self.press("Update…")
+            self.see("Update 3 documents of carts?")
+            self.write('Fields with their new values, such as {"pet.species": "cat"}', values)
+            self.confirm("Update", store="carts")
+            self.see(sees)
+
+        update('{"items.0.price": 1, "n": 1}', '2 documents changed; 1 document left unchanged: document "text", items.0.price: a string has no field "0"')
+        documents = {id: json.loads(self.tool("get", "stores/carts", id)) for id in ("array", "text", "z")}
+        self.assertEqual(documents["array"]["items"], [{"price": 1, "name": "x"}, 7])
+        self.assertEqual(documents["z"]["items"], {"0": {"price": 1}})
+        self.assertTrue(documents["text"]["_rev"].startswith("1-"))
+        update('{"items.7": 1}', '1 document changed; 2 documents left unchanged: document "array", items.7: the array has no element "7"')
+        for values, reason in (('{"$set": {"n": 2}}', "write the fields themselves"), ('{"_rev": "1-a"}', "the document's own"),
+                               ('{"a..b": 1}', "a name is missing"), ("[1]", "write fields with their new values in braces")):
+            update(values, reason)
+            self.press("Cancel")
+        self.assertEqual(self.tool("find", "stores/carts", '{"n": 1}', "--count").strip(), "2")
 
     def test_a_phone_has_all_of_it(self):
         self.addCleanup(self.set_view, WIDE, "light")

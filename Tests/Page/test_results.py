@@ -195,6 +195,27 @@ class Failures(PageTestCase):
         self.see("Live: 3 results", "later")
         self.press("Stop")
         self.see("Stopped.")
+        self.assertEqual(self.run_script("return document.activeElement.tagName"), "TEXTAREA")
+
+    def test_live_is_begun_and_ended_while_results_are_shown(self):
+        self.fill("ticked", [{"_id": "a", "n": 1}])
+        self.open("ticked", "query", selector='{"n": 1}')
+        self.see("Results 1 to 1 of 1")
+        # Not what was written since then.
+        self.write("Selector", '{"n": 2}')
+        self.click("choice", "Live")
+        self.see("Live: 1 result")
+        self.fill("ticked", [{"_id": "b", "n": 1}, {"_id": "c", "n": 2}])
+        self.see("Live: 2 results")
+        self.assertIn("live=1", self.browser.current_url)
+        self.click("choice", "Live")
+        self.see("Stopped.")
+        self.assertNotIn("live=1", self.browser.current_url)
+        self.click("choice", "Live")
+        self.see("Live: 2 results")
+        self.press("Stop")
+        self.see("Stopped.")
+        self.assertFalse(self.named("choice", "Live").is_selected())
 
     def test_changes_go_on(self):
         self.fill("tasks", [{"_id": "first", "n": 1}])

@@ -54,7 +54,9 @@ enum RelaxedJSON {
         guard let end = endOfString(rest) else { return nil }
         length = end
         let inner = String(decoding: rest.prefix(end).dropFirst().dropLast(), as: UTF8.self)
-        output += byte == UInt8(ascii: "'") ? JSONString.quoted(inner) : Array(rest.prefix(end))
+        output +=
+          byte == UInt8(ascii: "'")
+          ? JSONString.quoted(inner.replacing("\\'", with: "'")) : Array(rest.prefix(end))
       case _ where isOfWord(byte):
         let word = Array(rest.prefix(while: isOfWord))
         length = word.count

@@ -1,8 +1,8 @@
 // What is done with all results of a query: downloads, updates and deletions.
-import {answered, button, count, during, el, fill, labeled, say, text} from './dom.js'
+import {asked, button, count, el, labeled, say, text, visible} from './dom.js'
 import {path, post, postForDocuments, send, userOf} from './api.js'
-import {setAt} from './grid.js'
-import {line, parse} from './json.js'
+import {namesOf} from './grid.js'
+import {line, Numeral, parse} from './json.js'
 import {editor} from './editor.js'
 
 const formats = {csv: 'CSV', jsonl: 'JSON Lines', json: 'JSON'}
@@ -16,7 +16,7 @@ export async function countOf(store, selector, signal) {
   return groups[0]?.count ?? 0
 }
 
-/** @param wanted Returns the request, without its page. */
+/** @param wanted Returns the request whose results are shown, without its page. */
 export function bulkMenu(store, wanted, done) {
   const menu = el('details', {class: 'menu'}, el('summary', {}, 'All results'), el('div', {},
     Object.entries(formats).map(([format, name]) => button(`Download as ${name}`, () => download(store, wanted(), format))),
@@ -41,38 +41,81 @@ async function change(store, selector, action, done) {
   const total = await countOf(store, selector)
   if (!total) throw new Error('No document matches.')
   const fields = action === 'Update' && editor({label: 'Fields with their new values, such as {"pet.species": "cat"}', value: '{}', rows: 3})
+  const [word, refusals] = [fields ? 'changed' : 'deleted', []]
   const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
-  const matching = `${count(total, 'document')} of ${store}`
-  const isSure = await answered(`${action} ${matching}?`, action,
-    el('p', {}, 'All documents that match the selector are changed, also those that are not shown.'),
-    fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed))
-  if (!isSure) return
-  if (typed.value !== store) throw new Error(`Nothing is changed: "${typed.value}" is not the name of the store.`)
-  const values = fields ? parse(fields.value) : new Map()
-  if (fields && !values.size) throw new Error('Nothing is changed: no field was given.')
+  const shown = el('code', {}, text(line(selector), 300))
+  shown.style.overflowWrap = 'anywhere'
+  const values = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
+    const values = fields ? valuesOf(fields) : new Map()
+    if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is changed.')
+    resolve(values)
+  }, () => resolve(null),
+  el('p', {}, 'All documents that match ', shown, ` are ${word}, also those that are not shown.`),
+  fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed)))
+  if (!values) return
   const edited = doc => {
-    if (!fields) return new Map([['_id', doc.get('_id')], ['_rev', doc.get('_rev')], ['_deleted', true]])
-    for (const [path, value] of values) setAt(doc, path, value)
-    return doc
+    if (!fields) return line(new Map([['_id', doc.get('_id')], ['_rev', doc.get('_rev')], ['_deleted', true]]))
+    for (const [path, value] of values) {
+      try {
+        setAt(doc, namesOf(path), value)
+      } catch (error) {
+        refusals.push(visible(`document "${doc.get('_id')}", ${path}: ${error.message}`, 500))
+        return []
+      }
+    }
+    return line(doc)
   }
   // By their ids, so that a document that was changed does not come again.
   const request = new Map([['selector', selector], ['sort', [new Map([['_id', 'asc']])]], ['limit', batchSize]])
   if (!fields) request.set('fields', ['_id', '_rev'])
-  const [word, refusals] = [fields ? 'updated' : 'deleted', []]
   let number = 0
   for (;;) {
     const reply = await postForDocuments(path(store, '_find'), line(request))
     const docs = reply.get('docs')
-    if (docs.length) {
-      const rows = await post(path(store, '_bulk_docs'), `{"docs":[${docs.map(doc => line(edited(doc))).join(',')}]}`)
+    const changed = docs.flatMap(edited)
+    if (changed.length) {
+      const rows = await post(path(store, '_bulk_docs'), `{"docs":[${changed.join(',')}]}`)
       refusals.push(...rows.filter(row => row.error).map(row => row.reason))
-      number += docs.length
     }
+    number += docs.length
     say(`${count(number - refusals.length, 'document')} of ${total.toLocaleString('en')} ${word}…`)
     if (docs.length < batchSize) break
     request.set('bookmark', reply.get('bookmark'))
   }
   await done()
-  const kept = refusals.length ? `; ${count(refusals.length, 'other')} refused: ${refusals[0]}` : '.'
+  const kept = refusals.length ? `; ${count(refusals.length, 'document')} left unchanged: ${refusals[0]}` : '.'
   say(`${count(number - refusals.length, 'document')} ${word}${kept}`, refusals.length > 0)
+}
+
+/** The fields that are to be set. Refuses paths that `cdtquery update --set` refuses. */
+function valuesOf(fields) {
+  let values
+  try {
+    values = parse(fields.value)
+  } catch (error) {
+    fields.fail(error)
+    throw new DOMException('', 'AbortError')
+  }
+  if (!(values instanceof Map && values.size)) throw new Error('No field was given; write fields with their new values in braces.')
+  for (const path of values.keys()) {
+    const problem = /(^|[^\\]\.)\$/.test(path) ? 'a name can\'t begin with $; write the fields themselves, as in {"pet.species": "cat", "pets.0.name": "Tom"}'
+      : path.startsWith('_') ? 'names that begin with _ are the document\'s own; write another field'
+      : namesOf(path).includes('') && 'a name is missing in the path; write it before and after each dot'
+    if (problem) throw new Error(`"${visible(path, 40)}": ${problem}.`)
+  }
+  return values
+}
+
+/** Sets a value, as `cdtquery update --set` does: also that of an element of an array. Missing objects on the way are made. */
+function setAt(outer, [name, ...names], value) {
+  if (name === undefined) return value
+  if (outer === undefined) return new Map([[name, setAt(outer, names, value)]])
+  if (outer instanceof Map) return outer.set(name, setAt(outer.get(name), names, value))
+  if (!Array.isArray(outer)) {
+    const kind = outer === null ? 'null' : `a ${outer instanceof Numeral ? 'number' : typeof outer}`
+    throw new Error(`${kind} has no field "${name}"; set the field above it`)
+  }
+  if (!/^(0|[1-9]\d*)$/.test(name) || name >= outer.length) throw new Error(`the array has no element "${name}"; give a position from 0`)
+  outer[name] = setAt(outer[name], names, value)
+  return outer
 }

@@ -9,7 +9,7 @@ const [narrowest, widest] = [64, 320]
 const choices = new Map()
 
 /** The names of a path, in which a dot of a name, or a dollar sign that it begins with, has a backslash before it. */
-function namesOf(path) {
+export function namesOf(path) {
   const names = ['']
   for (const [part] of path.matchAll(/\\[.$]|[^]/g)) {
     if (part === '.') names.push('')
@@ -21,17 +21,6 @@ function namesOf(path) {
 /** The value of a document at a path; undefined if there is none. */
 export function valueAt(doc, path) {
   return namesOf(path).reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, doc)
-}
-
-/** Sets the value of a document at a path, and makes the objects on the way. */
-export function setAt(doc, path, value) {
-  const names = namesOf(path)
-  const last = names.pop()
-  const inner = names.reduce((outer, name) => {
-    if (!(outer.get(name) instanceof Map)) outer.set(name, new Map())
-    return outer.get(name)
-  }, doc)
-  inner.set(last, value)
 }
 
 /** The paths of the fields of some documents that are not objects, the frequent ones first. */

@@ -3,10 +3,16 @@ import {button, count, el, fill, say, text, visible} from './dom.js'
 import {get, path, post, repeat} from './api.js'
 import {line} from './json.js'
 
-/** @param proposes Whether an index is proposed, by what was measured. */
-export async function showPlan(place, store, wanted, signal, proposes = () => true) {
+/**
+ * @param proposes Whether an index is proposed, by what was measured.
+ * @param made Called when the index is made.
+ */
+export async function showPlan(place, store, wanted, signal, proposes = () => true, made = () => {}) {
   const plan = await explain(store, wanted, signal)
-  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (() => makeIndex(place, store, wanted, plan, signal))))
+  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (async () => {
+    await makeIndex(place, store, wanted, plan, signal)
+    await made()
+  })))
 }
 
 async function explain(store, wanted, signal) {
@@ -30,9 +36,11 @@ async function makeIndex(place, store, wanted, before, signal) {
     note.remove()
   }
   const after = await explain(store, wanted, signal)
+  const hasFocus = place.contains(document.activeElement)
   fill(place, el('h2', {tabindex: '-1'}, 'Plan before and after the index'), el('div', {class: 'beside'},
     el('section', {'aria-label': 'Before'}, el('h3', {}, 'Before'), planOf(before)),
     el('section', {'aria-label': 'After'}, el('h3', {}, 'After'), planOf(after))))
+  if (hasFocus) place.firstChild.focus()
   say('The index is made.')
 }
 

@@ -24,7 +24,7 @@ export async function showQuery({main, store, parameters, signal}) {
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
   state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
   state.skip = Math.max(0, Number(parameters.get('skip')) || 0)
-  state.live = el('input', {type: 'checkbox', checked: parameters.has('live')})
+  state.live = el('input', {type: 'checkbox', checked: parameters.has('live'), onchange: () => liveChanged(state)})
   state.results = el('div', {id: 'results'})
   state.summary = el('p', {id: 'summary', 'aria-live': 'polite'})
   state.plan = el('div', {id: 'plan'})
@@ -56,10 +56,9 @@ export async function showQuery({main, store, parameters, signal}) {
       state.form = form
       showResults(state)
     }), state.grid.menu, bulkMenu(store, () => {
-      const wanted = request(state)
-      for (const name of ['limit', 'skip']) wanted.delete(name)
-      return wanted
-    }, () => run(state))), state.results)
+      if (!state.wanted) throw new Error('No results are shown; press Run first.')
+      return unpaged(state.wanted)
+    }, () => start(state))), state.results)
   state.names = {fields: [], operators: []}
   namesOf(store, signal).then(names => {
     state.names = names
@@ -115,9 +114,12 @@ function sortOf(value, known) {
   })
 }
 
+/** A request for all pages. */
+function unpaged(wanted) { return new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')) }
+
 /** The fields of the selector that no document has, as far as the fields are known. */
-function unknownFields(state) {
-  const all = fieldsOf(state.wanted?.get('selector')).filter(({name}) => !isKnown(name, state.names.fields))
+function unknownFields(state, wanted = state.wanted) {
+  const all = fieldsOf(wanted?.get('selector')).filter(({name}) => !isKnown(name, state.names.fields))
   // A member of an object that is unknown is not one more.
   return all.filter(({prefix}) => !all.some(({name}) => prefix.startsWith(`${name}.`)))
 }
@@ -131,31 +133,41 @@ function rememberQuery(state, isNew) {
   if (state.fields.value) parameters.fields = state.fields.value
   if (state.limitField.value !== '50') parameters.limit = state.limitField.value
   if (state.skip) parameters.skip = state.skip
-  if (state.live.checked) parameters.live = '1'
-  remember(link(state.store, 'query', parameters), isNew)
+  state.parameters = parameters
+  rememberLive(state, isNew)
+}
+
+function rememberLive({live, store, parameters}, isNew = false) {
+  remember(link(store, 'query', live.checked ? {...parameters, live: '1'} : parameters), isNew)
 }
 
 // MARK: Results
 
 async function run(state, isNew = true) {
-  state.running?.abort()
-  state.running = new AbortController()
-  const signal = AbortSignal.any([state.signal, state.running.signal])
   state.selector.clear()
-  const wanted = state.wanted = request(state)
-  const sort = sortedBy(state)
-  state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
-  showHint(state)
+  state.wanted = request(state)
   rememberQuery(state, isNew)
   keepQuery(state.store, Object.fromEntries(Object.entries(fieldsOfForm(state)).map(([name, field]) => [name, field.value])))
   state.history.update()
+  fill(state.plan)
+  await start(state)
+}
+
+/** Shows the results of the query that was run last. */
+async function start(state) {
+  const {wanted} = state
+  state.skip = wanted.get('skip') ?? 0
+  state.running?.abort()
+  state.running = new AbortController()
+  const signal = AbortSignal.any([state.signal, state.running.signal])
+  const sort = sortedBy(state)
+  state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
+  showHint(state)
   state.limit = wanted.get('limit')
-  const query = line(new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')))
+  const query = line(unpaged(wanted))
   if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
   state.docs = []
-  state.canPage = !state.live.checked
-  state.total = null
-  fill(state.plan)
+  state.total = state.end = null
   const failed = error => { if (!signal.aborted) refused(state, error) }
   if (state.live.checked) follow(state, wanted, signal).catch(failed)
   else await once(state, wanted, signal).catch(failed)
@@ -172,12 +184,13 @@ function showHint(state) {
       const field = nearest(name, names.fields)
       return [`${none(name)}${meant(name, names.fields) || '.'} `, field?.startsWith(prefix) && button(`Use ${visible(field, 60)}`, () => {
         replaceName(state.selector, place, field.slice(prefix.length))
+        state.selector.area.focus()
         state.skip = 0
         return run(state)
       })]
     }),
   ]
-  fill(hint, parts)
+  fill(hint, parts.map(part => el('div', {class: 'row'}, part)))
   hint.hidden = !parts.length
 }
 
@@ -195,10 +208,15 @@ function replaceName(selector, place, name) {
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
-  state.end = null
+  state.wanted = state.end = null
+  state.docs = []
   fill(state.summary)
   fill(state.results)
   state.hint.hidden = true
+  complain(state, error)
+}
+
+function complain(state, error) {
   if (error instanceof Refusal && error.status === 400) state.selector.fail(error)
   else tell(error)
 }
@@ -340,11 +358,21 @@ function follow(state, wanted, signal) {
       showResults(state)
       fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
         button('Stop', () => {
-          state.running.abort()
-          fill(state.summary, 'Stopped.')
+          state.live.checked = false
+          state.selector.area.focus()
+          return liveChanged(state)
         }))
     }
   })
+}
+
+/** Follows the query whose results are shown, or stops that. */
+function liveChanged(state) {
+  if (!state.wanted) return
+  rememberLive(state)
+  if (state.live.checked) return start(state)
+  state.running.abort()
+  fill(state.summary, 'Stopped.')
 }
 
 /** Changes a list by a difference, as docs/server.md describes it. */
@@ -401,11 +429,12 @@ async function explain(state) {
   const wanted = request(state)
   rememberQuery(state)
   try {
-    state.wanted = wanted
-    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state).length)
+    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !unknownFields(state, wanted).length,
+      // What is said of the results is said again, with the index.
+      () => state.end && start(state))
     state.plan.querySelector('h2').focus()
   } catch (error) {
-    refused(state, error)
+    complain(state, error)
   }
 }
 

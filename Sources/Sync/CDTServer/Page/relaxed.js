@@ -45,7 +45,7 @@ function quoted(text) {
   const output = []
   for (const {0: token, index} of text.matchAll(tokens)) {
     if (token === '"' || token === "'") return null
-    if (token[0] === "'") output.push(JSON.stringify(token.slice(1, -1)))
+    if (token[0] === "'") output.push(JSON.stringify(token.slice(1, -1).replaceAll("\\'", "'")))
     else if (token === ',' && /^\s*[}\]]/.test(text.slice(index + 1))) continue
     else if (!word.test(token)) output.push(token)
     else if (isJSON(token)) output.push(token)
