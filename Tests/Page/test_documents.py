@@ -71,6 +71,15 @@ class Documents(PageTestCase):
         self.wait(lambda: document["_id"] in self.find("h1").text, "the new document")
         self.assertEqual(self.body(document["_id"])["name"], "Person 3")
 
+    def test_an_id_is_proposed_also_without_tls(self):
+        added = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "crypto.randomUUID = undefined"})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", added)
+        self.open("people", "document", new="1")
+        editor = self.find("textarea")
+        self.assertRegex(json.loads(editor.get_property("value"))["_id"], r"^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$")
+        self.press("Save")
+        self.see("Revisions")
+
     def test_changes_say_what_has_changed(self):
         self.send("PUT", "/people/p4", {**self.body("p4"), "age": 40, "name": "<b>Four</b>", "hat": True})
         self.send("DELETE", f"/people/p5?rev={self.body('p5')['_rev']}")

@@ -129,13 +129,19 @@ function form(plain, action) {
 
 function reload() { dispatchEvent(new Event('reload')) }
 
+/** A random UUID. Without TLS, a page of another machine has no `crypto.randomUUID`. */
+function randomId() {
+  const digit = () => (crypto.getRandomValues(new Uint8Array(1))[0] % 16).toString(16)
+  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit)
+}
+
 /** @param like The id of a document whose fields the new one begins with. */
 async function showNew(main, store, like, signal) {
   await get(path(store), signal)
   const template = like === null ? null : await winner(store, like, signal)
   const fields = [...template ?? []].filter(([name]) => !name.startsWith('_'))
   checkLength(pretty(new Map(fields)))
-  const editing = form(new Map([['_id', crypto.randomUUID?.() ?? ''], ...fields]), async (doc, text) => {
+  const editing = form(new Map([['_id', randomId()], ...fields]), async (doc, text) => {
     const [row] = await save(store, text)
     if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
