@@ -52,6 +52,40 @@ class Documents(PageTestCase):
         self.see("The document was changed meanwhile.")
         self.assertEqual(self.body("p2")["age"], 50)
 
+    def test_attachments_are_changed_while_the_document_is_edited(self):
+        self.hurry()
+        name, other = os.path.basename(self.file), os.path.join(os.path.dirname(self.file), "other.txt")
+        with open(other, "w") as file:
+            file.write("other")
+        self.open("people", "document", id="p9")
+        self.press("Edit")
+        field = self.write("The document as JSON", json.dumps({**self.body("p9"), "age": 90}))
+        for path in (self.file, other):
+            self.choose_file(path)
+            self.see(f"{os.path.basename(path)} is added.")
+        self.press("Remove other.txt")
+        self.press("Remove")
+        self.see("other.txt is removed.")
+        self.assertEqual([button.accessible_name for button in self.all("button") if "Remove" in button.accessible_name], [f"Remove {name}"])
+        # The page looks for changes of others three times.
+        self.run_script("window.looks = 0; const real = fetch; window.fetch = (...of) => { looks += of[0].endsWith('_all_docs'); return real(...of) }")
+        self.wait(lambda: self.run_script("return looks > 3"), "the next looks")
+        self.assertNotIn("changed meanwhile", self.text)
+        self.assertIn('"age": 90', field.get_property("value"))
+        self.press("Save")
+        self.see("Saved.", "5-", name)
+        body = self.body("p9")
+        self.assertEqual((body["age"], list(body["_attachments"]), body["_rev"][:2]), (90, [name], "5-"))
+        # The text has the attachment that is removed.
+        self.press("Edit")
+        self.write("The document as JSON", json.dumps({**body, "age": 91}))
+        self.press(f"Remove {name}")
+        self.press("Remove")
+        self.see("is removed.")
+        self.press("Save")
+        self.see("Saved.", "7-")
+        self.assertEqual({**self.body("p9"), "_rev": ""}, {"_id": "p9", "_rev": "", "name": "Person 9", "age": 91, "pet": {"kind": "cat"}})
+
     def test_an_id_that_an_address_can_not_have(self):
         self.send("POST", "/people/_bulk_docs", {"docs": [{"_id": ".."}]})
         self.open("people", "document", id="..")

@@ -6,7 +6,7 @@ import {copyJSON, jsonView} from './jsonview.js'
 import {editor} from './editor.js'
 import {addressOf, showAttachments, unnamable} from './attachments.js'
 import {arrivalText, commonAncestor, showRevisions} from './revisions.js'
-import {attachmentsOf, contestedKeys, merge} from './merge.js'
+import {attachmentsOf, contestedKeys, isSame, merge} from './merge.js'
 import {showRules} from './rules.js'
 import {link} from './router.js'
 
@@ -36,27 +36,44 @@ export async function showDocument({main, store, parameters, signal}) {
       button('Merge them', () => mergeLeaves(main, store, best, living), edits(id))))
   }
   const beside = el('div')
-  append(main, el('div', {class: 'halves'}, el('div', {}, shown && content(store, id, shown, best)), beside))
-  if (shown) append(beside, showAttachments(store, shown, shown.get('_rev') === best?.get('_rev'), signal))
+  // The newest revision that is known here: that which is shown, or one with attachments that were changed while it is edited.
+  const newest = {doc: shown, rev: best?.get('_rev')}
+  const section = shown && content(store, id, shown, best, newest)
+  append(main, el('div', {class: 'halves'}, el('div', {}, section), beside))
+  const attachments = el('div')
+  const list = () => fill(attachments, showAttachments(store, newest.doc, shown.get('_rev') === best?.get('_rev'), signal, async (rev, said) => {
+    newest.rev = rev
+    // Another view may be shown by now.
+    if (!section.isConnected) return say(said)
+    if (!section.querySelector('form')) {
+      sayNext(said)
+      return reload()
+    }
+    newest.doc = (await revisions(store, id, [rev], signal))[0] ?? newest.doc
+    list()
+    say(said)
+  }))
+  if (shown) append(beside, list())
   append(beside, await showRules(store, id, signal))
   append(beside, await showRevisions(store, id, leaves, best, signal))
-  await follow(store, id, best, signal)
+  await follow(store, id, newest, signal)
 }
 
 /** Tells when somebody else has changed the document. */
-async function follow(store, id, best, signal) {
-  let known = best?.get('_rev')
+async function follow(store, id, newest, signal) {
   await repeat(3000, signal, async () => {
+    const known = newest.rev
     const [row] = (await post(path(store, '_all_docs'), {keys: [id]}, signal)).rows
     const rev = row.error || row.value.deleted ? undefined : row.value.rev
-    if (rev === known || signal.aborted) return
+    // What is being written here is known when that ends.
+    if (rev === known || known !== newest.rev || signal.aborted || document.querySelector('main [aria-disabled="true"]')) return
     // Each change is said once.
-    known = rev
+    newest.rev = rev
     say('The document was changed meanwhile; load the page again to see it.')
   })
 }
 
-function content(store, id, shown, best) {
+function content(store, id, shown, best, newest) {
   const isWinner = shown.get('_rev') === best?.get('_rev')
   const plain = withoutHistory(shown)
   // The attachments have a list of their own.
@@ -76,7 +93,7 @@ function content(store, id, shown, best) {
       if (doc.get('_id') !== id) {
         throw new Refusal(400, 'bad_request', "The id of a document can't be changed; add a document instead.")
       }
-      return saveEdited(section, store, id, shown, doc)
+      return saveEdited(section, store, id, newest.doc, rebased(doc, shown, newest.doc))
     }))
     section.querySelector('textarea').focus()
   }, edits(id))
@@ -125,6 +142,18 @@ function form(plain, action) {
     },
   }, field.element, el('p', {class: 'row'}, submit, button('Cancel', () => reload())))
   return element
+}
+
+/** An edited document, with the changes of attachments that were made in the list since the text began. */
+function rebased(doc, before, now) {
+  if (now === before || doc.get('_rev') !== before.get('_rev')) return doc
+  const [attachments, old, current] = [new Map(doc.get('_attachments')), attachmentsOf(before), attachmentsOf(now)]
+  for (const name of new Set([...old.keys(), ...current.keys()])) {
+    if (!isSame(attachments.get(name), old.get(name))) continue
+    if (current.has(name)) attachments.set(name, current.get(name))
+    else attachments.delete(name)
+  }
+  return new Map(doc).set('_rev', now.get('_rev')).set('_attachments', attachments)
 }
 
 function reload() { dispatchEvent(new Event('reload')) }

@@ -119,7 +119,7 @@ function contestedPlaces(values, base) {
 
 function covers(path, other) { return path.every((name, depth) => name === other[depth]) }
 
-function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
+export function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
 
 /** The numbers of the versions that were chosen for the attachments that differ, by their names. */
 export function chosenAttachments(values, chosen) {
