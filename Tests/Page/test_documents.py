@@ -143,6 +143,19 @@ class Documents(PageTestCase):
         self.open("short", "changes")
         self.see("what was before is not there")
 
+    def test_a_document_with_a_conflict_is_deleted(self):
+        self.send("POST", "/people/_bulk_docs", {"new_edits": False, "docs": [{"_id": "two", "_rev": f"1-{digit * 32}", "name": digit} for digit in "ab"]})
+        self.open("people", "document", id="two")
+        self.press("Delete")
+        self.see("The document has a conflict of 2 revisions: if you delete this one, another one becomes the document.")
+        self.check_view("the question about a conflict")
+        self.find("dialog[open] button:not([type])").click()
+        self.see("The document is now 1-aaaaaaaa", '"name": "a"')
+        self.press("Delete")
+        self.see("Delete the document?")
+        self.find("dialog[open] button:not([type])").click()
+        self.see("Deleted.", "Go to id")
+
     def test_conflicts_say_who_is_who(self):
         leaves = [{"_id": "p6", "_rev": f"{number}-{digit * 32}", "name": digit} for number, digit in ((2, "a"), (3, "b"), (3, "c"))]
         self.send("POST", "/people/_bulk_docs", {"new_edits": False, "docs": leaves})

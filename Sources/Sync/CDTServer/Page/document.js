@@ -1,5 +1,5 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {append, button, confirmed, count, during, edits, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
+import {answered, append, button, confirmed, count, during, edits, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
 import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
@@ -29,7 +29,7 @@ export async function showDocument({main, store, parameters, signal}) {
       : rev ? 'This revision is not there, or its content was compacted.' : 'There is no such document.'))
     if (!leaves.length) return
   }
-  const living = leaves.filter(leaf => leaf.get('_deleted') !== true)
+  const living = livingOf(leaves)
   fill(main, heading)
   if (living.length > 1) {
     append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
@@ -58,6 +58,8 @@ export async function showDocument({main, store, parameters, signal}) {
   append(beside, await showRevisions(store, id, leaves, best, signal))
   await follow(store, id, newest, signal)
 }
+
+function livingOf(leaves) { return leaves.filter(leaf => leaf.get('_deleted') !== true) }
 
 /** Tells when somebody else has changed the document. */
 async function follow(store, id, newest, signal) {
@@ -275,14 +277,24 @@ async function mergeLeaves(main, store, best, living) {
       : 'The revision that they come from is not stored any more, so the winner is chosen.'), choices)
 }
 
+/** In a conflict, the next winner takes the place of the revision that is deleted. */
 async function remove(store, id, shown) {
-  if (!await confirmed('Delete the document?', id)) return
+  const current = livingOf(await revisions(store, id)).length
+  const isSure = current > 1 ? await answered('Delete this revision of the document?', 'Delete', el('p', {}, text(id, 200)),
+    el('p', {}, `The document has a conflict of ${count(current, 'revision')}: if you delete this one, another one becomes the document. `,
+      'To delete it as a whole, cancel and merge them first.'))
+    : await confirmed('Delete the document?', id)
+  if (!isSure) return
   try {
     await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
   } catch (error) {
     if (error.status !== 409) throw error
     throw new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.')
   }
-  sayNext('Deleted.')
-  location.hash = link(store, 'documents')
+  const next = await winner(store, id)
+  const [deleted, now] = [shown, next].map(doc => doc && shortRevision(doc.get('_rev')))
+  sayNext(now ? `Deleted ${deleted}. The document is now ${now}, which was in conflict with it.` : 'Deleted.')
+  location.hash = next ? link(store, 'document', {id}) : link(store, 'documents')
+  // Also if the address is the same.
+  if (next) reload()
 }
