@@ -310,6 +310,21 @@ class PointsOnWideScreen(PageTestCase):
                 self.assertEqual(self.browser.current_url, address)
         self.named("field", "Selector")
 
+    def test_text_that_is_not_saved_is_not_lost_by_cancel(self):
+        self.fill("tasks", [{"_id": "typed", "n": 1}])
+        for parameters, seen in [({"id": "typed"}, '"n": 1'), ({"new": "1"}, "Go to id"), ({"new": "1", "like": "typed"}, '"_id": "typed"')]:
+            self.open("tasks", "document", **parameters)
+            if "id" in parameters:
+                self.press("Edit")
+            self.write("The document as JSON", '{"n": 17')
+            self.press("Cancel")
+            self.wait(self.question, "the question").dismiss()
+            self.assertEqual(self.named("field", "The document as JSON").get_attribute("value"), '{"n": 17')
+            self.press("Cancel")
+            self.wait(self.question, "the question").accept()
+            self.see(seen)
+            self.assertEqual(self.all("textarea"), [])
+
     def question(self):
         try:
             return self.browser.switch_to.alert

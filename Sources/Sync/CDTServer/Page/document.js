@@ -8,7 +8,7 @@ import {addressOf, showAttachments, unnamable} from './attachments.js'
 import {arrivalText, commonAncestor, showRevisions} from './revisions.js'
 import {attachmentsOf, contestedKeys, isSame, merge} from './merge.js'
 import {showRules} from './rules.js'
-import {link} from './router.js'
+import {link, mayLeave} from './router.js'
 
 /** Longer strings are cut where they are shown, and longer documents are not edited here. */
 const longestString = 2_000
@@ -96,7 +96,7 @@ function content(store, id, shown, best, newest) {
         throw new Refusal(400, 'bad_request', "The id of a document can't be changed; add a document instead.")
       }
       return saveEdited(section, store, id, newest.doc, rebased(doc, shown, newest.doc))
-    }))
+    }, () => { if (mayLeave()) reload() }))
     section.querySelector('textarea').focus()
   }, edits(id))
   const deletion = button('Delete', () => remove(store, id, shown), edits(id))
@@ -117,7 +117,7 @@ function withoutHistory(doc) {
   return plain
 }
 
-function form(plain, action) {
+function form(plain, action, cancel) {
   const field = editor({label: 'The document as JSON', value: pretty(plain), rows: 20})
   const submit = el('button', {}, 'Save')
   const element = el('form', {
@@ -142,7 +142,7 @@ function form(plain, action) {
         }
       })
     },
-  }, field.element, el('p', {class: 'row'}, submit, button('Cancel', () => reload())))
+  }, field.element, el('p', {class: 'row'}, submit, button('Cancel', cancel)))
   return element
 }
 
@@ -176,7 +176,7 @@ async function showNew(main, store, like, signal) {
     const [row] = await save(store, text)
     if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
-  })
+  }, () => { location.hash = like === null ? link(store, 'documents') : link(store, 'document', {id: like}) })
   fill(main, el('h1', {}, 'Add a document'), like !== null && el('p', {}, template ? ['With the fields of ', text(like, 200), ', without its attachments.'] : ['There is no document ', text(like, 200), '.']), editing)
   main.querySelector('textarea').focus()
 }
