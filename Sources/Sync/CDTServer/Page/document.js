@@ -173,7 +173,12 @@ async function showNew(main, store, like, signal) {
   const fields = [...template ?? []].filter(([name]) => !name.startsWith('_'))
   checkLength(pretty(new Map(fields)))
   const editing = form(new Map([['_id', randomId()], ...fields]), async (doc, text) => {
-    const [row] = await save(store, text)
+    const [row] = await save(store, text).catch(async error => {
+      const id = doc.get('_id')
+      if (error.status !== 409 || !await winner(store, id)) throw error
+      const taken = new Refusal(400, 'conflict', '_id: a document with this id exists; choose another id, or change that document.')
+      throw Object.assign(taken, {remedy: el('a', {href: link(store, 'document', {id})}, 'Show it')})
+    })
     if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
   }, () => { location.hash = like === null ? link(store, 'documents') : link(store, 'document', {id: like}) })
@@ -260,11 +265,15 @@ async function mergeLeaves(main, store, best, living) {
     merged.set('_id', id)
     merged.set('_rev', best.get('_rev'))
     // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
-    const [row] = await save(store, line(merged))
+    const [row] = await save(store, line(merged)).catch(error => {
+      if (error.status !== 409) throw error
+      throw new Error('The document was changed meanwhile, and nothing is merged. Load the page again to merge what is there now.')
+    })
     await copyAttachments(store, id, row.rev, copies)
     const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
     const failure = await save(store, ...deletions).then(() => null, error => error)
-    const result = failure ? `The merged document is saved, but another revision is not deleted: ${failure.message}` : 'The conflict is resolved.'
+    const reason = failure?.status === 409 ? 'somebody else has changed it meanwhile.' : failure?.message
+    const result = failure ? `The merged document is saved, but another revision is not deleted: ${reason}` : 'The conflict is resolved.'
     if (!choices.isConnected) return say(result)
     sayNext(result)
     reload()
