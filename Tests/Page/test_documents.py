@@ -52,6 +52,40 @@ class Documents(PageTestCase):
         self.see("The document was changed meanwhile.")
         self.assertEqual(self.body("p2")["age"], 50)
 
+    def test_attachments_are_changed_while_the_document_is_edited(self):
+        self.hurry()
+        name, other = os.path.basename(self.file), os.path.join(os.path.dirname(self.file), "other.txt")
+        with open(other, "w") as file:
+            file.write("other")
+        self.open("people", "document", id="p9")
+        self.press("Edit")
+        field = self.write("The document as JSON", json.dumps({**self.body("p9"), "age": 90}))
+        for path in (self.file, other):
+            self.choose_file(path)
+            self.see(f"{os.path.basename(path)} is added.")
+        self.press("Remove other.txt")
+        self.press("Remove")
+        self.see("other.txt is removed.")
+        self.assertEqual([button.accessible_name for button in self.all("button") if "Remove" in button.accessible_name], [f"Remove {name}"])
+        # The page looks for changes of others three times.
+        self.run_script("window.looks = 0; const real = fetch; window.fetch = (...of) => { looks += of[0].endsWith('_all_docs'); return real(...of) }")
+        self.wait(lambda: self.run_script("return looks > 3"), "the next looks")
+        self.assertNotIn("changed meanwhile", self.text)
+        self.assertIn('"age": 90', field.get_property("value"))
+        self.press("Save")
+        self.see("Saved.", "5-", name)
+        body = self.body("p9")
+        self.assertEqual((body["age"], list(body["_attachments"]), body["_rev"][:2]), (90, [name], "5-"))
+        # The text has the attachment that is removed.
+        self.press("Edit")
+        self.write("The document as JSON", json.dumps({**body, "age": 91}))
+        self.press(f"Remove {name}")
+        self.press("Remove")
+        self.see("is removed.")
+        self.press("Save")
+        self.see("Saved.", "7-")
+        self.assertEqual({**self.body("p9"), "_rev": ""}, {"_id": "p9", "_rev": "", "name": "Person 9", "age": 91, "pet": {"kind": "cat"}})
+
     def test_an_id_that_an_address_can_not_have(self):
         self.send("POST", "/people/_bulk_docs", {"docs": [{"_id": ".."}]})
         self.open("people", "document", id="..")
@@ -70,6 +104,15 @@ class Documents(PageTestCase):
         self.press("Save")
         self.wait(lambda: document["_id"] in self.find("h1").text, "the new document")
         self.assertEqual(self.body(document["_id"])["name"], "Person 3")
+
+    def test_an_id_is_proposed_also_without_tls(self):
+        added = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "crypto.randomUUID = undefined"})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", added)
+        self.open("people", "document", new="1")
+        editor = self.find("textarea")
+        self.assertRegex(json.loads(editor.get_property("value"))["_id"], r"^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$")
+        self.press("Save")
+        self.see("Revisions")
 
     def test_changes_say_what_has_changed(self):
         self.send("PUT", "/people/p4", {**self.body("p4"), "age": 40, "name": "<b>Four</b>", "hat": True})
@@ -99,6 +142,19 @@ class Documents(PageTestCase):
         self.send("POST", "/short/_compact", {})
         self.open("short", "changes")
         self.see("what was before is not there")
+
+    def test_a_document_with_a_conflict_is_deleted(self):
+        self.send("POST", "/people/_bulk_docs", {"new_edits": False, "docs": [{"_id": "two", "_rev": f"1-{digit * 32}", "name": digit} for digit in "ab"]})
+        self.open("people", "document", id="two")
+        self.press("Delete")
+        self.see("The document has a conflict of 2 revisions: if you delete this one, another one becomes the document.")
+        self.check_view("the question about a conflict")
+        self.find("dialog[open] button:not([type])").click()
+        self.see("The document is now 1-aaaaaaaa", '"name": "a"')
+        self.press("Delete")
+        self.see("Delete the document?")
+        self.find("dialog[open] button:not([type])").click()
+        self.see("Deleted.", "Go to id")
 
     def test_conflicts_say_who_is_who(self):
         leaves = [{"_id": "p6", "_rev": f"{number}-{digit * 32}", "name": digit} for number, digit in ((2, "a"), (3, "b"), (3, "c"))]

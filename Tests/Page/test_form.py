@@ -46,6 +46,36 @@ class Form(PageTestCase):
             else:
                 self.assertLessEqual(first[3], second[1], f"{other} is below")
 
+    def test_tables_of_documents_are_not_scrolled_sideways_on_a_phone(self):
+        note = {"content_type": "text/plain", "data": "QnV5IG1pbGs="}
+        words = "a text of several words " * 5
+        self.send("POST", "/orders/_bulk_docs", {"new_edits": False, "docs": [
+            {"_id": "torn", "_rev": "1-aaa", "text": words, "n": 1, "_attachments": {"a file with a name of words.txt": note}},
+            {"_id": "torn", "_rev": "1-bbb", "text": words * 2, "n": 2, "_attachments": {"a file with a name of words.txt": note, "b.txt": note}}]})
+        self.addCleanup(self.send, "DELETE", "/orders/torn?rev=1-aaa")
+        self.addCleanup(self.send, "DELETE", "/orders/torn?rev=1-bbb")
+        self.set_view(PHONE, "light")
+        self.open("orders", "document", id="torn")
+        self.see("The tree")
+        self.check_width('[aria-labelledby="attachments"] .wide')
+        self.press("Merge them")
+        self.see("Choose for each field")
+        self.check_width(".merge")
+        rows = self.all(".merge tbody tr")
+        labels = [self.run_script("return [...arguments[0].querySelectorAll('td')].map(cell => getComputedStyle(cell, '::before').content)", row) for row in rows]
+        self.assertEqual(labels, [['"Winner, 1-bbb"', '"1-aaa"']] * 3)
+        for row in rows:
+            self.assertTrue(row.find_element("css selector", "input:checked").is_displayed())
+        self.check_view("a merge on a phone")
+        self.open("orders", "changes")
+        self.wait(lambda: ":" in self.find("#changes .date").text, "when it was written")
+        self.check_width(".wide")
+        self.check_view("changes on a phone")
+
+    def check_width(self, selector):
+        excess = self.run_script("return arguments[0].scrollWidth - arguments[0].clientWidth", self.find(selector))
+        self.assertLessEqual(excess, 0, f"{selector} is scrolled sideways")
+
     def test_the_selector_is_as_tall_as_its_text(self):
         self.open("orders", "query", selector="{}")
         field = self.named("field", "Selector")

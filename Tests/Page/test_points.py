@@ -248,9 +248,16 @@ class PointsOnWideScreen(PageTestCase):
         self.see("Choose for each field what to keep.")
         self.send("PUT", f"/torn/{name}", {"_rev": "1-bbb", "age": 4})
         self.press("Save the merged document")
-        self.wait(lambda: self.find("#status").get_attribute("class") == "error", "the refusal")
+        self.see("The document was changed meanwhile, and nothing is merged.")
         found = self.send("GET", f"/torn/{name}?conflicts=true")
         self.assertEqual((found["age"], found["_conflicts"]), (4, ["1-aaa"]))
+        # What comes between the merged document and the deletions.
+        self.open("torn", "document", id=name)
+        self.press("Merge them")
+        self.see("Choose for each field what to keep.")
+        self.send("POST", "/torn/_bulk_docs", {"docs": [{"_id": name, "_rev": "1-aaa", "_deleted": True}]})
+        self.press("Save the merged document")
+        self.see("another revision is not deleted: somebody else has changed it meanwhile.")
 
     def test_fields_are_merged(self):
         nested = '{"a": {"x": 1, "y": 2}}'
@@ -309,6 +316,32 @@ class PointsOnWideScreen(PageTestCase):
                 self.assertEqual(self.named("field", "The document as JSON").get_attribute("value"), '{"n": 17')
                 self.assertEqual(self.browser.current_url, address)
         self.named("field", "Selector")
+
+    def test_the_id_of_a_new_document_may_be_taken(self):
+        self.fill("tasks", [{"_id": "taken", "n": 1}])
+        self.open("tasks", "document", new="1")
+        self.write("The document as JSON", '{"_id": "taken", "n": 2}')
+        self.press("Save")
+        self.see("Line 1: _id: a document with this id exists; choose another id, or change that document. Show it")
+        self.check_view("an id that is taken")
+        self.click("link", "Show it")
+        self.wait(self.question, "the question").accept()
+        self.see('"n": 1')
+
+    def test_text_that_is_not_saved_is_not_lost_by_cancel(self):
+        self.fill("tasks", [{"_id": "typed", "n": 1}])
+        for parameters, seen in [({"id": "typed"}, '"n": 1'), ({"new": "1"}, "Go to id"), ({"new": "1", "like": "typed"}, '"_id": "typed"')]:
+            self.open("tasks", "document", **parameters)
+            if "id" in parameters:
+                self.press("Edit")
+            self.write("The document as JSON", '{"n": 17')
+            self.press("Cancel")
+            self.wait(self.question, "the question").dismiss()
+            self.assertEqual(self.named("field", "The document as JSON").get_attribute("value"), '{"n": 17')
+            self.press("Cancel")
+            self.wait(self.question, "the question").accept()
+            self.see(seen)
+            self.assertEqual(self.all("textarea"), [])
 
     def question(self):
         try:

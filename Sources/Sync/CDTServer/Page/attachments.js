@@ -1,5 +1,5 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
-import {button, bytes, confirmed, during, edits, el, fill, say, sayNext, table, text, visible} from './dom.js'
+import {button, bytes, confirmed, during, edits, el, fill, table, text, visible} from './dom.js'
 import {path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
@@ -7,8 +7,11 @@ const texts = /^(text\/[a-z0-9.+-]+|application\/([a-z0-9.+-]*\+)?(json|xml)|app
 const longestText = 262_144
 const longestPDF = 64_000_000
 
-/** @param isCurrent Whether the revision is the winner, whose attachments can be changed. */
-export function showAttachments(store, doc, isCurrent, signal) {
+/**
+ * @param isCurrent Whether the revision is the winner, whose attachments can be changed.
+ * @param changed Called after a change with the new revision, and with what is said of it.
+ */
+export function showAttachments(store, doc, isCurrent, signal, changed) {
   const attachments = doc.get('_attachments') ?? new Map()
   if (!attachments.size && !isCurrent) return null
   const view = el('div', {id: 'attachment', 'aria-live': 'polite'})
@@ -21,7 +24,7 @@ export function showAttachments(store, doc, isCurrent, signal) {
       [text(name, 120), el('div', {class: 'soft'}, text(type || 'unknown type', 80))], bytes(stub.get('length') ?? 0),
       el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
         address ? download(name, address, store, signal) : text(unnamable(name), 200),
-        isCurrent && address && button('Remove', () => remove(store, doc, name, signal), {...edits(doc.get('_id')), 'aria-label': `Remove ${name}`})),
+        isCurrent && address && button('Remove', () => remove(store, doc, name, changed), {...edits(doc.get('_id')), 'aria-label': `Remove ${name}`})),
     ]
   })
   const file = el('input', {
@@ -29,7 +32,7 @@ export function showAttachments(store, doc, isCurrent, signal) {
       const [chosen] = file.files
       // So that the same file can be chosen again.
       file.value = ''
-      during(adding, () => add(store, doc, chosen, signal))
+      during(adding, () => add(store, doc, chosen, changed))
     },
   })
   const adding = el('button', {type: 'button', ...edits(doc.get('_id')), onclick: () => file.click()}, 'Add a file…')
@@ -45,31 +48,29 @@ export function addressOf(store, doc, name, rev = doc.get('_rev')) {
 
 export function unnamable(name) { return `A browser has no address for ${visible(name, 60)} of this document; use cdtquery attachment.` }
 
-/** Changes an attachment, and shows the new revision unless something else is shown or written by then. */
-async function change(method, store, doc, name, options, said, signal) {
+async function change(method, store, doc, name, options, said, changed) {
   const address = addressOf(store, doc, name)
   if (!address) throw new Error(unnamable(name))
+  let response
   try {
-    await send(method, address, options)
+    response = await send(method, address, options)
   } catch (error) {
     if (error.status !== 409) throw error
     throw new Error('The document was changed meanwhile. Load the page again to see it.')
   }
-  if (signal.aborted || document.querySelector('form[data-unsaved]')) return say(said)
-  sayNext(said)
-  dispatchEvent(new Event('reload'))
+  await changed((await response.json()).rev, said)
 }
 
-async function add(store, doc, file, signal) {
+async function add(store, doc, file, changed) {
   if (!file) return
   const isKnown = doc.get('_attachments')?.has(file.name)
   if (isKnown && !await confirmed('Replace the attachment?', file.name, 'Replace')) return
   await change('PUT', store, doc, file.name, {body: file, headers: {'Content-Type': file.type || 'application/octet-stream'}},
-    `${visible(file.name, 60)} is ${isKnown ? 'replaced' : 'added'}.`, signal)
+    `${visible(file.name, 60)} is ${isKnown ? 'replaced' : 'added'}.`, changed)
 }
 
-async function remove(store, doc, name, signal) {
-  if (await confirmed('Remove the attachment?', name, 'Remove')) await change('DELETE', store, doc, name, {}, `${visible(name, 60)} is removed.`, signal)
+async function remove(store, doc, name, changed) {
+  if (await confirmed('Remove the attachment?', name, 'Remove')) await change('DELETE', store, doc, name, {}, `${visible(name, 60)} is removed.`, changed)
 }
 
 function shower(type, attachment) {

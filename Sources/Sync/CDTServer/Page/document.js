@@ -1,14 +1,14 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {append, button, confirmed, count, during, edits, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
+import {answered, append, button, confirmed, count, during, edits, el, fill, say, sayNext, shortRevision, text, visible} from './dom.js'
 import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {editor} from './editor.js'
 import {addressOf, showAttachments, unnamable} from './attachments.js'
 import {arrivalText, commonAncestor, showRevisions} from './revisions.js'
-import {attachmentsOf, contestedKeys, merge} from './merge.js'
+import {attachmentsOf, contestedKeys, isSame, merge} from './merge.js'
 import {showRules} from './rules.js'
-import {link} from './router.js'
+import {link, mayLeave} from './router.js'
 
 /** Longer strings are cut where they are shown, and longer documents are not edited here. */
 const longestString = 2_000
@@ -29,34 +29,53 @@ export async function showDocument({main, store, parameters, signal}) {
       : rev ? 'This revision is not there, or its content was compacted.' : 'There is no such document.'))
     if (!leaves.length) return
   }
-  const living = leaves.filter(leaf => leaf.get('_deleted') !== true)
+  const living = livingOf(leaves)
   fill(main, heading)
   if (living.length > 1) {
     append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
       button('Merge them', () => mergeLeaves(main, store, best, living), edits(id))))
   }
   const beside = el('div')
-  append(main, el('div', {class: 'halves'}, el('div', {}, shown && content(store, id, shown, best)), beside))
-  if (shown) append(beside, showAttachments(store, shown, shown.get('_rev') === best?.get('_rev'), signal))
+  // The newest revision that is known here: that which is shown, or one with attachments that were changed while it is edited.
+  const newest = {doc: shown, rev: best?.get('_rev')}
+  const section = shown && content(store, id, shown, best, newest)
+  append(main, el('div', {class: 'halves'}, el('div', {}, section), beside))
+  const attachments = el('div')
+  const list = () => fill(attachments, showAttachments(store, newest.doc, shown.get('_rev') === best?.get('_rev'), signal, async (rev, said) => {
+    newest.rev = rev
+    // Another view may be shown by now.
+    if (!section.isConnected) return say(said)
+    if (!section.querySelector('form')) {
+      sayNext(said)
+      return reload()
+    }
+    newest.doc = (await revisions(store, id, [rev], signal))[0] ?? newest.doc
+    list()
+    say(said)
+  }))
+  if (shown) append(beside, list())
   append(beside, await showRules(store, id, signal))
   append(beside, await showRevisions(store, id, leaves, best, signal))
-  await follow(store, id, best, signal)
+  await follow(store, id, newest, signal)
 }
 
+function livingOf(leaves) { return leaves.filter(leaf => leaf.get('_deleted') !== true) }
+
 /** Tells when somebody else has changed the document. */
-async function follow(store, id, best, signal) {
-  let known = best?.get('_rev')
+async function follow(store, id, newest, signal) {
   await repeat(3000, signal, async () => {
+    const known = newest.rev
     const [row] = (await post(path(store, '_all_docs'), {keys: [id]}, signal)).rows
     const rev = row.error || row.value.deleted ? undefined : row.value.rev
-    if (rev === known || signal.aborted) return
+    // What is being written here is known when that ends.
+    if (rev === known || known !== newest.rev || signal.aborted || document.querySelector('main [aria-disabled="true"]')) return
     // Each change is said once.
-    known = rev
+    newest.rev = rev
     say('The document was changed meanwhile; load the page again to see it.')
   })
 }
 
-function content(store, id, shown, best) {
+function content(store, id, shown, best, newest) {
   const isWinner = shown.get('_rev') === best?.get('_rev')
   const plain = withoutHistory(shown)
   // The attachments have a list of their own.
@@ -76,8 +95,8 @@ function content(store, id, shown, best) {
       if (doc.get('_id') !== id) {
         throw new Refusal(400, 'bad_request', "The id of a document can't be changed; add a document instead.")
       }
-      return saveEdited(section, store, id, shown, doc)
-    }))
+      return saveEdited(section, store, id, newest.doc, rebased(doc, shown, newest.doc))
+    }, () => { if (mayLeave()) reload() }))
     section.querySelector('textarea').focus()
   }, edits(id))
   const deletion = button('Delete', () => remove(store, id, shown), edits(id))
@@ -98,7 +117,7 @@ function withoutHistory(doc) {
   return plain
 }
 
-function form(plain, action) {
+function form(plain, action, cancel) {
   const field = editor({label: 'The document as JSON', value: pretty(plain), rows: 20})
   const submit = el('button', {}, 'Save')
   const element = el('form', {
@@ -123,11 +142,29 @@ function form(plain, action) {
         }
       })
     },
-  }, field.element, el('p', {class: 'row'}, submit, button('Cancel', () => reload())))
+  }, field.element, el('p', {class: 'row'}, submit, button('Cancel', cancel)))
   return element
 }
 
+/** An edited document, with the changes of attachments that were made in the list since the text began. */
+function rebased(doc, before, now) {
+  if (now === before || doc.get('_rev') !== before.get('_rev')) return doc
+  const [attachments, old, current] = [new Map(doc.get('_attachments')), attachmentsOf(before), attachmentsOf(now)]
+  for (const name of new Set([...old.keys(), ...current.keys()])) {
+    if (!isSame(attachments.get(name), old.get(name))) continue
+    if (current.has(name)) attachments.set(name, current.get(name))
+    else attachments.delete(name)
+  }
+  return new Map(doc).set('_rev', now.get('_rev')).set('_attachments', attachments)
+}
+
 function reload() { dispatchEvent(new Event('reload')) }
+
+/** A random UUID. Without TLS, a page of another machine has no `crypto.randomUUID`. */
+function randomId() {
+  const digit = () => (crypto.getRandomValues(new Uint8Array(1))[0] % 16).toString(16)
+  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit)
+}
 
 /** @param like The id of a document whose fields the new one begins with. */
 async function showNew(main, store, like, signal) {
@@ -135,11 +172,16 @@ async function showNew(main, store, like, signal) {
   const template = like === null ? null : await winner(store, like, signal)
   const fields = [...template ?? []].filter(([name]) => !name.startsWith('_'))
   checkLength(pretty(new Map(fields)))
-  const editing = form(new Map([['_id', crypto.randomUUID?.() ?? ''], ...fields]), async (doc, text) => {
-    const [row] = await save(store, text)
+  const editing = form(new Map([['_id', randomId()], ...fields]), async (doc, text) => {
+    const [row] = await save(store, text).catch(async error => {
+      const id = doc.get('_id')
+      if (error.status !== 409 || !await winner(store, id)) throw error
+      const taken = new Refusal(400, 'conflict', '_id: a document with this id exists; choose another id, or change that document.')
+      throw Object.assign(taken, {remedy: el('a', {href: link(store, 'document', {id})}, 'Show it')})
+    })
     if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
-  })
+  }, () => { location.hash = like === null ? link(store, 'documents') : link(store, 'document', {id: like}) })
   fill(main, el('h1', {}, 'Add a document'), like !== null && el('p', {}, template ? ['With the fields of ', text(like, 200), ', without its attachments.'] : ['There is no document ', text(like, 200), '.']), editing)
   main.querySelector('textarea').focus()
 }
@@ -223,11 +265,15 @@ async function mergeLeaves(main, store, best, living) {
     merged.set('_id', id)
     merged.set('_rev', best.get('_rev'))
     // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
-    const [row] = await save(store, line(merged))
+    const [row] = await save(store, line(merged)).catch(error => {
+      if (error.status !== 409) throw error
+      throw new Error('The document was changed meanwhile, and nothing is merged. Load the page again to merge what is there now.')
+    })
     await copyAttachments(store, id, row.rev, copies)
     const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
     const failure = await save(store, ...deletions).then(() => null, error => error)
-    const result = failure ? `The merged document is saved, but another revision is not deleted: ${failure.message}` : 'The conflict is resolved.'
+    const reason = failure?.status === 409 ? 'somebody else has changed it meanwhile.' : failure?.message
+    const result = failure ? `The merged document is saved, but another revision is not deleted: ${reason}` : 'The conflict is resolved.'
     if (!choices.isConnected) return say(result)
     sayNext(result)
     reload()
@@ -240,14 +286,24 @@ async function mergeLeaves(main, store, best, living) {
       : 'The revision that they come from is not stored any more, so the winner is chosen.'), choices)
 }
 
+/** In a conflict, the next winner takes the place of the revision that is deleted. */
 async function remove(store, id, shown) {
-  if (!await confirmed('Delete the document?', id)) return
+  const current = livingOf(await revisions(store, id)).length
+  const isSure = current > 1 ? await answered('Delete this revision of the document?', 'Delete', el('p', {}, text(id, 200)),
+    el('p', {}, `The document has a conflict of ${count(current, 'revision')}: if you delete this one, another one becomes the document. `,
+      'To delete it as a whole, cancel and merge them first.'))
+    : await confirmed('Delete the document?', id)
+  if (!isSure) return
   try {
     await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
   } catch (error) {
     if (error.status !== 409) throw error
     throw new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.')
   }
-  sayNext('Deleted.')
-  location.hash = link(store, 'documents')
+  const next = await winner(store, id)
+  const [deleted, now] = [shown, next].map(doc => doc && shortRevision(doc.get('_rev')))
+  sayNext(now ? `Deleted ${deleted}. The document is now ${now}, which was in conflict with it.` : 'Deleted.')
+  location.hash = next ? link(store, 'document', {id}) : link(store, 'documents')
+  // Also if the address is the same.
+  if (next) reload()
 }

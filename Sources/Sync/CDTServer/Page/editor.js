@@ -31,7 +31,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       fill(behind)
       area.removeAttribute('aria-invalid')
     },
-    /** Shows an error, or each failure of a rule in a line, with its place if that is known. */
+    /** Shows an error, or each failure of a rule in a line, with its place if that is known, and the `remedy` that an error has. */
     fail(error) {
       say('')
       const problems = error.failures?.length ? error.failures : [error]
@@ -40,7 +40,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       fill(problem, problems.map((problem, number) => {
         const row = places[number] && area.value.slice(0, places[number].start).split('\n').length
         return `${number ? '\n' : ''}${row ? `Line ${row}: ` : ''}${visible(problem.path ? failureText(problem) : problem.message, 1_000)}`
-      }))
+      }), error.remedy && [' ', error.remedy])
       const meant = error instanceof Fault && corrected(area.value)
       if (meant) {
         fill(problem, problem.textContent, `; did you mean ${visible(meant, 300)}? `, button('Use it', () => {

@@ -59,8 +59,8 @@ export function merge(versions, base, save) {
   const [origin, contested] = [base && leavesOf(base), contestedKeys(values, base)]
   const submit = el('button', {}, 'Save the merged document')
   const rows = keys.map((key, row) => {
-    return el('tr', {class: contested.has(key) ? 'contested' : ''}, el('th', {scope: 'row'}, text(pathText(key), 120)), origin && el('td', {}, valueText(origin.get(key))), fields.map((map, number) =>
-      el('td', {}, el('label', {class: 'pick'}, el('input', {
+    return el('tr', {class: contested.has(key) ? 'contested' : ''}, el('th', {scope: 'row'}, text(pathText(key), 120)), origin && el('td', {'data-label': 'Before'}, valueText(origin.get(key))), fields.map((map, number) =>
+      el('td', {'data-label': versions[number].title}, el('label', {class: 'pick'}, el('input', {
         type: 'radio', name: `field-${row}`, value: number, checked: number === preferred[row],
         'aria-label': `${pathText(key)} of ${versions[number].title}`,
       }), valueText(map.get(key))))))
@@ -71,7 +71,7 @@ export function merge(versions, base, save) {
       const chosen = keys.map((key, row) => Number(form.elements[`field-${row}`].value))
       during(submit, () => save(merged(values, chosen), chosenAttachments(values, chosen)))
     },
-  }, el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
+  }, el('div', {class: 'wide merge', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
     el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(({title, note}) => el('th', {scope: 'col'},
       title.split(' ').map(word => [el('bdi', {class: 'revision'}, visible(word)), ' ']), note && el('div', {class: 'soft'}, note))))),
@@ -119,7 +119,7 @@ function contestedPlaces(values, base) {
 
 function covers(path, other) { return path.every((name, depth) => name === other[depth]) }
 
-function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
+export function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
 
 /** The numbers of the versions that were chosen for the attachments that differ, by their names. */
 export function chosenAttachments(values, chosen) {
