@@ -44,7 +44,6 @@ async function change(store, selector, action, done) {
   const [word, refusals] = [fields ? 'changed' : 'deleted', []]
   const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
   const shown = el('code', {}, text(line(selector), 300))
-  shown.style.overflowWrap = 'anywhere'
   const values = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
     const values = fields ? valuesOf(fields) : new Map()
     if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is changed.')
