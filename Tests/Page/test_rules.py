@@ -117,7 +117,7 @@ class Rules(PageTestCase):
         self.see("There is no such document.")
         self.open("tasks", "indexes")
         self.see("Statistics tell of documents that you may not see", "There are no indexes.")
-        self.assertFalse(self.all("#status.problem"))
+        self.assertFalse(self.all("#status.error"))
 
     def test_who_reads_without_a_name_is_not_asked_for_one(self):
         self.log_in("mike")

@@ -107,6 +107,7 @@ class Schema(PageTestCase):
         self.check_view("Schema of odd names")
         # A value in an array of arrays is found, and a field without a name opens nothing.
         self.assertEqual(self.field("").find_elements("tag name", "a"), [])
+        self.assertEqual(self.field("").find_element("tag name", "h2").text, '""')
         self.field("at[][]").find_element("link text", "1.5").click()
         self.see("Results 1 to 1 of 1")
         self.send("PUT", "/empty")

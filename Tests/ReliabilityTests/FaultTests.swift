@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: ["faults-small", "encrypted-faults-small"])
-  func `a full disk is told, whatever reads or writes when pages are written`(_ command: String) throws {
+  func `a full disk is told also if SQLite writes pages in order to read others`(_ command: String) throws {
     try run(["1", "force insert", "write", "0"], command)
   }
 

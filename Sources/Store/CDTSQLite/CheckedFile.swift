@@ -177,7 +177,7 @@ final class CheckedFile {
   nonisolated(unsafe) private static let ioMethods: UnsafePointer<sqlite3_io_methods> = {
     var methods = forwardingMethods
     methods.xClose = { file in
-      // Before, as another file may have the identity of this one as soon as it is closed (``CopiedPages``).
+      // Released first: once the file is closed, another one may get its identity (``CopiedPages``).
       if let file, let object = memory(of: file).pointee.file {
         memory(of: file).pointee.file = nil
         Unmanaged<CheckedFile>.fromOpaque(object).release()

@@ -133,15 +133,17 @@ final class ReplyFraming: ChannelDuplexHandler, RemovableChannelHandler {
     guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
     let isInterim = (100..<200).contains(head.status.code)
     let request = isInterim ? requests.first : requests.popFirst()
-    let isOld = request?.isOld == true
-    guard !isInterim || !isOld else {
-      promise?.succeed()
-      return
+    let (isOld, isHead) = request ?? (false, false)
+    if isOld {
+      guard !isInterim else {
+        promise?.succeed()
+        return
+      }
+      head.version = .http1_0
     }
-    if isOld { head.version = .http1_0 }
-    if !head.status.mayHaveResponseBody { head.headers.remove(name: "Content-Length") }
-    let endsItself = isOld || request?.isHead == true || !head.status.mayHaveResponseBody
-    if !endsItself, !head.headers.contains(name: "Content-Length") {
+    if !head.status.mayHaveResponseBody {
+      head.headers.remove(name: "Content-Length")
+    } else if !isOld, !isHead, !head.headers.contains(name: "Content-Length") {
       head.headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked")
     }
     context.write(wrapOutboundOut(.head(head)), promise: promise)

@@ -36,7 +36,7 @@ export function showAttachments(store, doc, isCurrent, signal, changed) {
     },
   })
   const adding = el('button', {type: 'button', ...edits(doc.get('_id')), onclick: () => file.click()}, 'Add a file…')
-  return el('section', {'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
+  return el('section', {class: 'stacked', 'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
     rows.length > 0 && table('Attachments of this revision', ['Name', 'Size#', ''], rows), view)
 }
 

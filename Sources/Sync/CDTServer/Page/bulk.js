@@ -1,7 +1,7 @@
 // What is done with all results of a query: downloads, updates and deletions.
 import {asked, button, count, el, labeled, say, text, visible} from './dom.js'
 import {path, post, postForDocuments, send, userOf} from './api.js'
-import {namesOf} from './grid.js'
+import {namesInPath} from './grid.js'
 import {line, Numeral, parse} from './json.js'
 import {editor} from './editor.js'
 
@@ -56,7 +56,7 @@ async function change(store, selector, action, done) {
     if (!fields) return line(new Map([['_id', doc.get('_id')], ['_rev', doc.get('_rev')], ['_deleted', true]]))
     for (const [path, value] of values) {
       try {
-        setAt(doc, namesOf(path), value)
+        setAt(doc, namesInPath(path), value)
       } catch (error) {
         refusals.push(visible(`document "${doc.get('_id')}", ${path}: ${error.message}`, 500))
         return []
@@ -99,7 +99,7 @@ function valuesOf(fields) {
   for (const path of values.keys()) {
     const problem = /(^|[^\\]\.)\$/.test(path) ? 'a name can\'t begin with $; write the fields themselves, as in {"pet.species": "cat", "pets.0.name": "Tom"}'
       : path.startsWith('_') ? 'names that begin with _ are the document\'s own; write another field'
-      : namesOf(path).includes('') && 'a name is missing in the path; write it before and after each dot'
+      : namesInPath(path).includes('') && 'a name is missing in the path; write it before and after each dot'
     if (problem) throw new Error(`"${visible(path, 40)}": ${problem}.`)
   }
   return values

@@ -17,7 +17,7 @@ export async function showChanges({main, store, signal}) {
   const note = el('p', {role: 'status'}, 'Waiting for changes…')
   const older = button('Older changes', () => addOlder(compared), {hidden: true})
   fill(main, el('div', {class: 'row'}, el('h1', {}, 'Changes'), note),
-    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes', 'aria-label': 'Changes, newest first'},
+    el('div', {class: 'wide stacked', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes', 'aria-label': 'Changes, newest first'},
       el('thead', {}, el('tr', {}, ['Document', 'Revision', 'Changed', 'Written'].map(name => el('th', {scope: 'col'}, name)))), body)), older)
   let [since, number, rows, timer, kept] = [null, 0, [], null, maximumChanges]
   const add = change => {
@@ -34,7 +34,7 @@ export async function showChanges({main, store, signal}) {
     await compare(store, seen.slice(-compared), signal).catch(tell)
     timer = rows.length && !signal.aborted ? setTimeout(compareSoon, 200) : null
   }
-  /** Adds the changes before those that are shown. The newest ones, which a document may have again, are read once more. */
+  /** Adds the changes before those that are shown, which are read again with them. */
   const addOlder = async number => {
     const wanted = body.children.length + number
     const {results} = await get(path(store, '_changes') + `?descending=true&limit=${wanted}`, signal)
@@ -65,18 +65,19 @@ export async function showChanges({main, store, signal}) {
   })
 }
 
+/** A key for a revision. */
 function named({id, rev}) { return `${rev} ${id}` }
 
 /** Writes into the rows of changes what is different from the revision before. */
 async function compare(store, rows, signal) {
-  const read = async wanted => new Map((wanted.length ? await bulkGet(store, wanted, signal) : []).map(doc => [`${doc.get('_rev')} ${doc.get('_id')}`, doc]))
+  const read = async wanted => new Map((wanted.length ? await bulkGet(store, wanted, signal) : []).map(doc => [named({id: doc.get('_id'), rev: doc.get('_rev')}), doc]))
   const docs = await read(rows.map(({change: {id, rev}}) => ({id, rev})))
   const parentOf = doc => historyOf(doc)[1]
   const parents = await read([...docs.values()].filter(parentOf).map(doc => ({id: doc.get('_id'), rev: parentOf(doc)})))
   for (const {change: {id, rev, deleted}, what, when} of rows) {
-    const doc = docs.get(`${rev} ${id}`)
+    const doc = docs.get(named({id, rev}))
     fill(when, doc && text(arrivalText(doc)))
-    fill(what, deleted ? 'deleted' : rev.startsWith('1-') ? 'new' : doc && changesOf(parents.get(`${parentOf(doc)} ${id}`), doc))
+    fill(what, deleted ? 'deleted' : rev.startsWith('1-') ? 'new' : doc && changesOf(parents.get(named({id, rev: parentOf(doc)})), doc))
   }
 }
 

@@ -163,7 +163,7 @@ function reload() { dispatchEvent(new Event('reload')) }
 /** A random UUID. Without TLS, a page of another machine has no `crypto.randomUUID`. */
 function randomId() {
   const digit = () => (crypto.getRandomValues(new Uint8Array(1))[0] % 16).toString(16)
-  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, digit)
+  return '????????-????-4???-8???-????????????'.replace(/\?/g, digit)
 }
 
 /** @param like The id of a document whose fields the new one begins with. */

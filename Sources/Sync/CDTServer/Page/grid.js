@@ -9,7 +9,7 @@ const [narrowest, widest] = [64, 320]
 const choices = new Map()
 
 /** The names of a path, in which a dot of a name, or a dollar sign that it begins with, has a backslash before it. */
-export function namesOf(path) {
+export function namesInPath(path) {
   const names = ['']
   for (const [part] of path.matchAll(/\\[.$]|[^]/g)) {
     if (part === '.') names.push('')
@@ -20,7 +20,7 @@ export function namesOf(path) {
 
 /** The value of a document at a path; undefined if there is none. */
 export function valueAt(doc, path) {
-  return namesOf(path).reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, doc)
+  return namesInPath(path).reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, doc)
 }
 
 /** The paths of the fields of some documents that are not objects, the frequent ones first. */

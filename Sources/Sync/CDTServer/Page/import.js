@@ -97,7 +97,10 @@ function summary({imported, replaced, skipped, stale}) {
 }
 
 /** Notices and errors name options of the command line, which the page does not have. */
-function withoutOptions(message) { return message.replace(/ \(--[^()]*\)/g, '').replace('give --format csv', 'give the file a name that ends with .csv') }
+function withoutOptions(message) {
+  const rest = message.replace(/ \(--[^()]*\)/g, '')
+  return rest.includes(' --') ? `${rest} (options of cdtquery import)` : rest
+}
 
 /** Sends a file; returns the last line of the reply. Only this kind of request tells how much is sent. */
 function upload(store, file, rule, {sent, progress, notice, signal}) {

@@ -71,7 +71,7 @@ export function merge(versions, base, save) {
       const chosen = keys.map((key, row) => Number(form.elements[`field-${row}`].value))
       during(submit, () => save(merged(values, chosen), chosenAttachments(values, chosen)))
     },
-  }, el('div', {class: 'wide merge', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
+  }, el('div', {class: 'wide stacked merge', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
     el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(({title, note}) => el('th', {scope: 'col'},
       title.split(' ').map(word => [el('bdi', {class: 'revision'}, visible(word)), ' ']), note && el('div', {class: 'soft'}, note))))),

@@ -88,7 +88,7 @@ async function show() {
     const again = button('Try again', () => dispatchEvent(new Event('reload')))
     if (!main.hasChildNodes()) fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message), again)
     else {
-      // What they say would come does not.
+      // The view waits for nothing any more.
       for (const note of main.querySelectorAll('[role=status]')) fill(note)
       main.append(again)
     }

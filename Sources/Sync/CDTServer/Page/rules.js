@@ -45,8 +45,9 @@ export async function showReader(store = shown) {
   if (user || store !== shown || place.querySelector('span')) fill(place)
   shown = store
   if (user) {
-    // The server would let the admin do it, and not this user.
-    document.documentElement.toggleAttribute('data-member', !/\b_admin\b/.test(user.roles))
+    // An admin who reads as another user is offered what that user may do.
+    const isAdmin = user.roles.split(',').some(role => role.trim() === '_admin')
+    document.documentElement.toggleAttribute('data-member', !isAdmin)
     return fill(place, el('span', {}, 'as ', text(called(user), 80)), button('End', () => change(store, null), {'aria-label': `End as ${visible(called(user), 80)}`}))
   }
   const found = store && await rulesOf(store, '').catch(() => undefined)

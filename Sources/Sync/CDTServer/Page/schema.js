@@ -2,6 +2,7 @@
 import {button, count, el, fill, say, text, visible} from './dom.js'
 import {getValues, path, post} from './api.js'
 import {beginning, line} from './json.js'
+import {namesInPath} from './grid.js'
 import {chart, conditionOf, numberOf, selectorOf} from './distribution.js'
 import {link, returnToPlace} from './router.js'
 
@@ -33,11 +34,12 @@ function showField(store, field, documents, proposed) {
   const name = place.replaceAll('[]', '')
   const values = [...types.values()].reduce((sum, count) => sum + count, 0)
   // A query can't name a field without a name.
-  const address = condition => /(^|\.)(\.|$)/.test(name) ? undefined : link(store, 'query', {selector: line(selectorOf(place, condition))})
+  const address = condition => namesInPath(name).includes('') ? undefined : link(store, 'query', {selector: line(selectorOf(place, condition))})
   const query = (label, condition) => address(condition) ? el('a', {href: address(condition)}, label) : el('span', {}, label)
   // Where all are of one type, the query for it would find every document.
   const typesOf = [...types].sort((a, b) => b[1] - a[1]).map(([type, number]) => types.size > 1
     ? el('span', {}, query(`${type} ${percent(number, values)}`, new Map([['$type', type]]))) : el('span', {}, type))
+  const shares = distinct > 0 ? chart(sample, 'Values, by a sample', address) : null
   const missing = documents - inDocuments
   const absent = `${percent(missing, documents)} have none`
   const proposal = proposed.has(name) && el('p', {class: 'facts edits admins'}, button('Make an index', async () => {
@@ -49,9 +51,9 @@ function showField(store, field, documents, proposed) {
   proposed.delete(name)
   const [, outer, last] = /^((?:.*[^\\]\.)?)(.*)$/s.exec(place)
   return el('section', {class: 'field', 'aria-label': visible(place, 120)},
-    el('div', {}, el('h2', {}, outer && el('span', {class: 'soft'}, text(outer, 100)), text(last || '', 100)),
+    el('div', {}, el('h2', {}, outer && el('span', {class: 'soft'}, text(outer, 100)), text(last || '""', 100)),
       el('p', {class: 'facts'}, typesOf, distinct > 0 && el('span', {}, `${isExact ? '' : 'about '}${count(distinct, 'distinct value')}`),
         missing > 0 && el('span', {}, place.includes('[]') ? absent : query(absent, new Map([['$exists', false]])))), proposal),
-    el('div', {}, sample.length < values && distinct > 0 && el('p', {class: 'soft'}, `Shares of ${sample.length} values that were chosen at random`), distinct > 0 && (chart(sample, 'Values, by a sample', address)
+    el('div', {}, shares && sample.length < values && el('p', {class: 'soft'}, `Shares of ${sample.length} values that were chosen at random`), distinct > 0 && (shares
       ?? el('p', {class: 'facts'}, examples.map(value => query(text(beginning(value, 60), 80), conditionOf(value)))))))
 }
