@@ -59,12 +59,10 @@ enum CheckedFileSystem {
     methods.xOpen = { vfs, path, file, flags, result in
       guard let system = CheckedFileSystem.system(vfs), let file else { return SQLITE_MISUSE }
       guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
-        return CheckedFileSystem.creating { system.pointee.xOpen(system, path, file, flags, result) }
+        return CheckedFileSystem.open(system, path, file, flags, result)
       }
       file.pointee.pMethods = nil
-      let code = CheckedFileSystem.creating {
-        system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
-      }
+      let code = CheckedFileSystem.open(system, path, CheckedFile.system(file), flags, result)
       // Without methods there is nothing to close.
       if CheckedFile.system(file).pointee.pMethods != nil {
         CheckedFile.open(file, ChecksumCodec(path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) }))
@@ -108,9 +106,7 @@ enum CheckedFileSystem {
         guard let path, let cipher = UInt64(exactly: token).flatMap(DatabaseCipher.registered) else {
           return SQLITE_MISUSE
         }
-        let code = CheckedFileSystem.creating {
-          system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
-        }
+        let code = CheckedFileSystem.open(system, path, CheckedFile.system(file), flags, result)
         if CheckedFile.system(file).pointee.pMethods != nil {
           let isWritable = (result?.pointee ?? flags) & SQLITE_OPEN_READWRITE != 0
           CheckedFile.open(file, SealCodec(cipher, path: String(cString: path), isWritable: isWritable))
@@ -118,15 +114,13 @@ enum CheckedFileSystem {
         return code
       }
       guard flags & SQLITE_OPEN_WAL != 0, let path else {
-        return CheckedFileSystem.creating { system.pointee.xOpen(system, path, file, flags, result) }
+        return CheckedFileSystem.open(system, path, file, flags, result)
       }
       guard let database = CheckedFile.of(sqlite3_database_file_object(path)),
         let cipher = (database.codec as? SealCodec)?.cipher,
         let name = CheckedFileSystem.withLogName(path, { sqlite3_create_filename($0, "", "", 0, nil) })
       else { return SQLITE_NOMEM }
-      let code = CheckedFileSystem.creating {
-        system.pointee.xOpen(system, name, CheckedFile.system(file), flags, result)
-      }
+      let code = CheckedFileSystem.open(system, name, CheckedFile.system(file), flags, result)
       guard CheckedFile.system(file).pointee.pMethods != nil else {
         sqlite3_free_filename(name)
         return code
@@ -157,6 +151,25 @@ enum CheckedFileSystem {
       (String(decoding: text.utf8.dropLast(LogFile.suffix.utf8.count), as: UTF8.self)
       + LogFile.encryptedSuffix)
       .withCString(body)
+  }
+
+  /// Opens a file.
+  ///
+  /// The default VFS opens a file for reading if it can't be opened for writing, also if that is over in a moment. A log would then
+  /// refuse writes until its connection is closed, so it is tried again.
+  private static func open(
+    _ system: FileSystem, _ path: UnsafePointer<CChar>?, _ file: CheckedFile.File, _ flags: Int32,
+    _ result: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    var opened = flags
+    var code = creating { system.pointee.xOpen(system, path, file, flags, &opened) }
+    if code == SQLITE_OK, flags & SQLITE_OPEN_READWRITE != 0, opened & SQLITE_OPEN_READONLY != 0 {
+      _ = file.pointee.pMethods.pointee.xClose(file)
+      opened = flags
+      code = creating { system.pointee.xOpen(system, path, file, flags, &opened) }
+    }
+    result?.pointee = opened
+    return code
   }
 
   /// Opens a file, and tries again if the error is that there is none.
