@@ -30,28 +30,36 @@ package enum Cost {
 /// Estimates row counts from the statistics of the indexes.
 package struct Estimator {
   let catalog: IndexCatalog
+  private let usesStatistics: Bool
   /// The number of documents.
   package let documents: Double
 
-  package init(_ catalog: IndexCatalog) {
-    self.catalog = catalog
-    documents = max(1, catalog.entries.lazy.compactMap(\.statistics).first?.documents ?? Self.usualDocuments)
+  /// - Parameter usesStatistics: Whether estimates go by the statistics of the indexes, and not by the selector alone.
+  package init(_ catalog: IndexCatalog, usesStatistics: Bool = true) {
+    (self.catalog, self.usesStatistics) = (catalog, usesStatistics)
+    let known = usesStatistics ? catalog.entries.lazy.compactMap(\.statistics).first : nil
+    documents = max(1, known?.documents ?? Self.usualDocuments)
+  }
+
+  private func statistics(of entry: IndexCatalog.Entry) -> IndexStatistics? {
+    usesStatistics ? entry.statistics : nil
   }
 
   /// The assumed number of documents without statistics.
   private static let usualDocuments = 10_000.0
 
   func rows(of entry: IndexCatalog.Entry) -> Double {
-    entry.statistics?.rows ?? documents * (entry.definition.filter.map { part($0.clause) } ?? 1)
+    statistics(of: entry)?.rows ?? documents * (entry.definition.filter.map { part($0.clause) } ?? 1)
   }
 
   /// The number of rows an access reads, and the number left by its filters.
   package func estimate(_ access: IndexAccess) -> (rows: Double, found: Double) {
+    let statistics = statistics(of: access.index)
     let rows =
-      access.index.statistics.map { $0.rows(at: access.fields) }
+      statistics.map { $0.rows(at: access.fields) }
       ?? access.fields.reduce(rows(of: access.index)) { $0 * $1.usualPart }
     let present = access.absence.reduce(rows) { rows, absence in
-      guard case .except = absence.value, let statistics = access.index.statistics else { return rows }
+      guard case .except = absence.value, let statistics else { return rows }
       return rows * max(0, 1 - statistics.part(.points([.nothing]), field: absence.key))
     }
     let found = access.filters.reduce(present) { found, filter in
@@ -63,7 +71,7 @@ package struct Estimator {
   private func part(
     _ access: FieldAccess, _ absence: PredicateAccess.AbsenceFilter?, field: Int, of entry: IndexCatalog.Entry
   ) -> Double {
-    guard let statistics = entry.statistics else { return access.usualPart }
+    guard let statistics = statistics(of: entry) else { return access.usualPart }
     if case .except = absence {
       // Most fields without a value are missing.
       return max(0, 1 - statistics.part(.points([.nothing]), field: field))
@@ -99,7 +107,7 @@ package struct Estimator {
 
   private func part(_ path: FieldPath, _ access: PredicateAccess) -> Double {
     for entry in catalog.ordered
-    where entry.statistics != nil && entry.definition.filter == nil
+    where statistics(of: entry) != nil && entry.definition.filter == nil
       && access.isUsable(by: entry.definition.collation)
     {
       guard let field = entry.definition.fields.firstIndex(where: { $0.fieldPath == path }) else { continue }

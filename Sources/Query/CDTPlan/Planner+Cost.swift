@@ -13,7 +13,9 @@ extension Planner {
         results *= estimator.part(conjuncts[number])
       }
     }
-    if let wanted, order.isStreamed { share = min(1, wanted / max(results, 0.001)) }
+    if let wanted, order.isStreamed, !isGuess(candidate, hasRest) {
+      share = min(1, wanted / max(results, 0.001))
+    }
     var cost = candidate.seeks * Cost.seek
     switch candidate.source {
     case .scan:
@@ -32,7 +34,14 @@ extension Planner {
       cost += results * Cost.sorted
       if output == .documents { cost += min(results, wanted ?? results) * Cost.document }
     }
+    if case .structure(let seen) = basis, candidate.decided.hasMember(below: seen) { cost /= 2 }
     return cost
+  }
+
+  /// Whether nothing says that a scan meets enough matches soon.
+  private func isGuess(_ candidate: Candidate, _ hasRest: Bool) -> Bool {
+    guard case .structure = basis, case .scan = candidate.source else { return false }
+    return hasRest
   }
 
   /// The minimum cost of a scan for any selector, if every document is a result and the scan ends at the last one wanted.

@@ -4,14 +4,15 @@ extension Planner {
   ///
   /// Without a sort the results of an index come in its order: that of its fields, then of the ids. All others come in
   /// the order of the ids, so that they do not depend on the plan: if the selector has a condition on `_id`, or none at
-  /// all, if no index or several are used, and if documents can have several rows in the index.
+  /// all, if no index or several are used, and if documents can have several rows in the index; also for a reader who does not see every
+  /// document, as any of them can have several.
   func sort(for source: QueryPlan.Source) -> SortOrder {
     query.hasOrder ? query.sort : indexWithoutSort(source)?.order ?? .byID
   }
 
   /// The index in whose order the results of a source come without a sort.
   private func indexWithoutSort(_ source: QueryPlan.Source) -> IndexCatalog.Entry? {
-    guard !query.hasOrder, !ids.isRequested, !conjuncts.isEmpty else { return nil }
+    guard !query.hasOrder, !ids.isRequested, !conjuncts.isEmpty, case .statistics = basis else { return nil }
     guard let index = source.driver?.index, !index.isMultiple else { return nil }
     return index
   }

@@ -7,16 +7,17 @@ extension Planner {
     return Candidate(source: .scan(ids.range), decided: ids.decided, rows: found, found: found)
   }
 
-  /// The sources of single indexes and unions of them.
-  func sources(_ search: Candidate?) -> [Candidate] {
-    var sources: [Candidate] = []
+  /// The sources of single indexes and unions of them. What can't be a source has a place, too, so that the places depend on the
+  /// selector and the definitions of the indexes alone.
+  func sources(_ search: Candidate?) -> [Candidate?] {
+    var sources: [Candidate?] = []
     for entry in catalog.ordered where mayHelp(entry) {
       sources.append(candidate(entry, for: conditions, of: conjuncts))
     }
     if let search { sources.append(search) }
     // Later conjuncts can't be decided. Each union considers the others, so the number of both is limited.
     for case (let number, .or(let branches)) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
-      if let union = union(branches, number) { sources.append(union) }
+      sources.append(union(branches, number))
     }
     return sources
   }

@@ -11,14 +11,16 @@ import CDTJSON
 /// they do not decide.
 package struct Planner {
   package let query: ResolvedQuery
-  package let indexes: IndexView
+  package private(set) var indexes: IndexView
   package let conjuncts: [Clause]
   package let conditions: [FieldCondition]
   let text: TextProgram?
   /// The index that gives the selector's search its meaning.
   private let textIndex: IndexCatalog.Entry?
   let output: QueryOutput
-  package let estimator: Estimator
+  package private(set) var estimator: Estimator
+  /// The basis of the choice of a plan.
+  package private(set) var basis: PlanBasis
   /// The conditions on `_id`.
   let ids: IDCondition
 
@@ -33,17 +35,19 @@ package struct Planner {
   ///   - store: The datastore's directory, for messages.
   /// - Throws: ``QueryError`` if there is a text search but no text index, or several.
   package init(
-    _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents, store: String
+    _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents,
+    basis: PlanBasis = .statistics, store: String
   ) throws(QueryError) {
     self.query = query
     self.indexes = indexes
     self.output = output
+    self.basis = basis
     conjuncts = query.selector.clause.conjuncts
     conditions = FieldCondition.of(conjuncts)
     let clause = query.selector.clause
     textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
     text = try TextProgram.of(clause, textIndex?.definition, store: store)
-    estimator = Estimator(indexes.catalog)
+    estimator = Estimator(indexes.catalog, usesStatistics: basis == .statistics)
     ids = IDCondition(conjuncts, conditions)
   }
 
@@ -84,7 +88,7 @@ package struct Planner {
     if query.useIndex != nil || query.sort.isByScore { return [try plan()] }
     if case .never = query.selector.clause { return [nothing] }
     if conjuncts.contains(where: \.isText), text?.root == nil { return [nothing] }
-    let sources = sources(search(in: conjuncts))
+    let sources = sources(search(in: conjuncts)).compactMap(\.self)
     let candidates = sources + intersections(sources) + [documentIDs(in: conjuncts), scan].compactMap(\.self)
     return candidates.map { plan($0, because: "a test asks for it") }
   }
@@ -95,7 +99,8 @@ package struct Planner {
   package var leastCost: Double { cost(cheapest(search(in: conjuncts))) }
 
   private func cheapest(_ search: Candidate?) -> Candidate {
-    let sources = sources(search)
+    if case .structure = basis { return structuralChoice(search) }
+    let sources = sources(search).compactMap(\.self)
     var best: Candidate?
     var least = Double.infinity
     func consider(_ candidate: Candidate) {
@@ -113,6 +118,35 @@ package struct Planner {
 
   /// Below this cost, looking for a better plan is not worthwhile.
   private static let worthIntersecting = 500.0
+
+  /// The choice for a reader who does not see every document, which tells nothing of the documents.
+  ///
+  /// An index has arrays or statistics only if documents have, so the candidates are compared as those of indexes without them. Intersections
+  /// are left out, as they help only if they are known to be small.
+  private func structuralChoice(_ search: Candidate?) -> Candidate {
+    let assumed = assumed
+    let costs = assumed.sources(search).map { $0.map(assumed.cost) ?? .infinity }
+    guard let best = costs.indices.min(by: { costs[$0] < costs[$1] }), costs[best] < cost(scan) else {
+      return scan
+    }
+    // An index with arrays may not serve a branch of a disjunction.
+    return sources(search)[best] ?? scan
+  }
+
+  /// The same planner over indexes of which only the definitions are known.
+  package var assumed: Planner {
+    var planner = self
+    planner.indexes = indexes.assumed
+    return planner
+  }
+
+  /// The same planner, which chooses by statistics.
+  package var byStatistics: Planner {
+    var planner = self
+    planner.basis = .statistics
+    planner.estimator = Estimator(indexes.catalog)
+    return planner
+  }
 
   // MARK: Plan
 
@@ -137,6 +171,17 @@ package struct Planner {
       isBackward: query.isBackward, completeUpTo: indexes.completeUpTo(of: source),
       hidesDesignDocuments: query.hidesDesignDocuments, hidden: indexes.hidden, reason: reason)
   }
+}
+
+/// The basis on which a planner compares plans.
+package enum PlanBasis: Sendable, Hashable {
+  /// The statistics of the indexes.
+  case statistics
+  /// The definitions of the indexes alone. Of plans that cost the same, one that decides a condition on what the reader sees is preferred,
+  /// as that is usually little.
+  ///
+  /// - Parameter seen: The number of leading conjuncts that are such conditions.
+  case structure(seen: Int)
 }
 
 extension Planner {

@@ -20,6 +20,16 @@ package struct IndexView: Sendable {
   /// Whether there are documents that the complete indexes lack.
   var isBehind: Bool { indexedSequence < lastSequence }
 
+  /// The view without what depends on documents: of complete indexes without statistics, in which each document has one row.
+  package var assumed: IndexView {
+    IndexView(
+      catalog: IndexCatalog(
+        entries: catalog.entries.map {
+          IndexCatalog.Entry(number: $0.number, definition: $0.definition, watermark: nil)
+        }),
+      isReadable: isReadable, indexedSequence: lastSequence, lastSequence: lastSequence)
+  }
+
   /// The sequence up to which an index has every document.
   package func completeUpTo(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }
 }

@@ -100,19 +100,14 @@ extension QueryEngine {
     of request: Query, _ query: ResolvedQuery, _ plan: QueryPlan, groups: GroupPlan? = nil, _ stop: QueryStop,
     measuring: Bool, _ run: () throws -> (results: Int, examined: (keys: Int, documents: Int))
   ) throws -> Explanation {
+    guard try transaction.seesEverything else {
+      return try structuralExplanation(of: request, query, groups?.groups, measuring: measuring, run)
+    }
     guard measuring else { return Explanation(query, plan, groups: groups, by: self) }
     let start = ContinuousClock.now
     let (results, examined) = try run()
     let time = ContinuousClock.now - start
     let matched = try groups == nil && query.endsPage(results) ? query.skip + results : count(request)
-    // The other counts are those of documents that the user may not see.
-    guard try transaction.seesEverything else {
-      let measured: JSONObject = [
-        "matched": .int(Int64(matched)), "results": .int(Int64(results)),
-        "milliseconds": .double(time / .milliseconds(1)),
-      ]
-      return Explanation(query, plan, groups: groups, measured: measured, by: self)
-    }
     let measured: JSONObject = try mapping(stop) {
       let measurement = PlanMeasurement(plan: plan, engine: self, stop: stop)
       let source =
@@ -132,6 +127,28 @@ extension QueryEngine {
       ]
     }
     return Explanation(query, plan, groups: groups, measured: measured, by: self)
+  }
+
+  /// Explains the plan of a reader who may not see every document as that over indexes of which only the definitions are known: whether an
+  /// index has arrays, or is complete, depends on documents that are not seen. So do all counts but that of the results.
+  private func structuralExplanation(
+    of request: Query, _ query: ResolvedQuery, _ groups: ResolvedGroups?, measuring: Bool,
+    _ run: () throws -> (results: Int, examined: (keys: Int, documents: Int))
+  ) throws -> Explanation {
+    var measured: JSONObject?
+    if measuring {
+      let start = ContinuousClock.now
+      let results = try run().results
+      let time = (ContinuousClock.now - start) / .milliseconds(1)
+      measured = [
+        "matched": .int(Int64(try count(request))), "results": .int(Int64(results)),
+        "milliseconds": .double(time),
+      ]
+    }
+    let engine = withAssumedIndexes
+    let groupPlan = try groups.map(engine.plan)
+    let plan = try groupPlan?.plan ?? engine.plan(query, QueryStop(signal: transaction.stop))
+    return Explanation(query, plan, groups: groupPlan, measured: measured, by: engine)
   }
 }
 

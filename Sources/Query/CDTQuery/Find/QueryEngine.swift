@@ -5,7 +5,7 @@ import CDTSQLite
 /// Answers queries in a transaction: reads its indexes, plans, and runs the plan.
 package struct QueryEngine {
   let transaction: ReadTransaction
-  package let indexes: IndexView
+  package private(set) var indexes: IndexView
   /// Chooses a plan; tests try each of them.
   var choose: (Planner) throws -> QueryPlan = { try $0.plan() }
 
@@ -111,9 +111,21 @@ package struct QueryEngine {
   }
 
   func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
+    guard let visible = try transaction.visibleClause else {
+      return try Planner(query, indexes, output: output, store: store.directory)
+    }
     var query = query
-    if let visible = try transaction.visibleClause { try query.restrict(to: visible) }
-    return try Planner(query, indexes, output: output, store: store.directory)
+    try query.restrict(to: visible)
+    return try Planner(
+      query, indexes, output: output, basis: .structure(seen: visible.conjuncts.count), store: store.directory
+    )
+  }
+
+  /// The same engine over indexes of which only the definitions are known.
+  var withAssumedIndexes: QueryEngine {
+    var engine = self
+    engine.indexes = indexes.assumed
+    return engine
   }
 
   func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {
