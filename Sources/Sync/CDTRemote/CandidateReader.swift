@@ -36,7 +36,6 @@ struct CandidateReader: Sendable {
       try await readAll(from: DocumentID.designPrefix, to: "_design0", needed: needed) { page in
         try take(page) { documents in
           mayUseWords = mayUseWords || documents.contains(where: \.isTextIndex)
-          try body(documents)
         }
       }
       if mayUseWords, try await usesWords(selector) {

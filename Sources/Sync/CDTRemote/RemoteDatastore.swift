@@ -154,7 +154,7 @@ public final class RemoteDatastore: Sendable {
   /// The number of documents that match a query's selector, ignoring its page.
   ///
   /// - Complexity: As `find(_:)`, but only the fields are transferred that the selector uses, if it is sent. Without a
-  ///   selector, the server counts.
+  ///   selector, the server counts, and lists the design documents, which are not results.
   public func count(_ query: Query) async throws -> Int {
     let whole = query.withoutPage
     let plan = try RemotePlan(whole)
@@ -168,11 +168,13 @@ public final class RemoteDatastore: Sendable {
 
   private func countAll() async throws -> Int {
     try await retries.run {
-      let info = try await connection.send(.init(""), expecting: 200).json()
-      guard let count = info["doc_count"]?.intValue else {
-        throw ReplicationError(.invalidReply, "GET \(database.url): the reply has no doc_count")
+      let range = "startkey=%22_design/%22&endkey=%22_design0%22&inclusive_end=false"
+      let reply = try await connection.send(.init("/_all_docs?\(range)"), expecting: 200).json()
+      guard let count = reply["total_rows"]?.intValue, let designs = reply["rows"]?.arrayValue else {
+        throw ReplicationError(
+          .invalidReply, "GET \(database.url)/_all_docs: the reply has no total_rows, or no rows")
       }
-      return count
+      return count - designs.count
     }
   }
 

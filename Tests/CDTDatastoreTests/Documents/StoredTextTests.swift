@@ -85,7 +85,8 @@ import Testing
           let revision = fields.count == 2 ? Array(document.revisionID.description.utf8) + [0] : []
           return revision + Array(document.id.utf8)
         }
-        let sorted = documents.sorted { key($0).lexicographicallyPrecedes(key($1)) }
+        let results = documents.filter { !$0.id.hasPrefix("_design/") }
+        let sorted = results.sorted { key($0).lexicographicallyPrecedes(key($1)) }
         let query = try Query(
           ["_rev": ["$gte": "1-"], "_id": ["$gt": ""]], sort: fields.map { SortField.ascending($0) })
         var texts: [[UInt8]] = []

@@ -85,7 +85,7 @@ struct ExportCommand: ParsableCommand {
 
   /// Reads the documents twice in one state, first for the columns.
   private func write(_ datastore: Datastore, as csv: CSVText) throws {
-    let query = try Query([:], sort: ["_id"])
+    let query = Query.everything
     try datastore.read { snapshot in
       var columns = ResultColumns()
       for name in ["_id", "_rev"] { columns.add(try ResultColumns.path(name), of: []) }

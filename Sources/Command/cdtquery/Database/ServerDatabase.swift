@@ -73,7 +73,7 @@
         }
         return try losses.withLock { $0 }.forEach(onLoss)
       }
-      try results(for: Query([:], sort: ["_id"])).forEachJSON(body)
+      try results(for: .everything).forEachJSON(body)
     }
 
     /// Each batch is sent with `_bulk_docs`, which is not a transaction: if the server refuses a document, the others of its

@@ -79,7 +79,7 @@ struct StoreDatabase: Database {
     _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     try withoutActuallyEscaping(onLoss) { onLoss in
-      try store.open().results(for: Query([:], sort: ["_id"])).forEachJSON(
+      try store.open().results(for: .everything).forEachJSON(
         inliningAttachments: withAttachments, onLoss: onLoss, body)
     }
   }

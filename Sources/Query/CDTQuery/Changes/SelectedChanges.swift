@@ -95,10 +95,15 @@ extension QuerySelector {
 extension QueryEngine {
   /// The numbers of the documents that match a selector, if an index finds them with less work.
   fileprivate func numbers(of selector: QuerySelector, _ work: SelectedChanges.Work) throws -> [Int64]? {
-    let planner = try planner(ResolvedQuery(Query(selector)), .ids)
+    // The plan can't be seen in the changes.
+    var query = Query(selector)
+    query.includesDesignDocuments = true
+    let planner = try planner(ResolvedQuery(query), .ids).byStatistics
     guard work.exceeds(planner.leastCost), try planner.plan().usesIndex else { return nil }
+    var engine = self
+    engine.choose = { try $0.byStatistics.plan() }
     do {
-      return try withRun(Query(selector), .ids) { run in
+      return try engine.withRun(query, .ids) { run in
         var numbers: [Int64] = []
         while let row = try run.next() {
           numbers.append(row.number)

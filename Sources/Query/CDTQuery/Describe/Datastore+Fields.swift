@@ -2,7 +2,7 @@ public import CDTDatastore
 import CDTJSON
 
 extension Datastore {
-  /// Reads every document and returns which fields they have, with their types and values, and the indexes that may help.
+  /// Reads every document but design documents, and returns which fields they have, with their types and values, and the indexes that may help.
   ///
   /// ```swift
   /// let summary = try store.summarizeFields()
@@ -34,8 +34,7 @@ extension ReadTransaction {
   ///   - limit: The number of documents to read, for which no index is proposed; `nil` for all.
   ///   - isSampling: Whether the fields have samples of their values.
   package func summarizeFields(ofFirst limit: Int?, isSampling: Bool = false) throws -> FieldSummary {
-    var query = try Query([:], limit: limit)
-    query.hidesDesignDocuments = true
+    let query = try Query([:], limit: limit)
     var scan = FieldScan(isSampling: isSampling)
     try forEachJSON(query) { scan.add($0) }
     return scan.summary(indexed: limit == nil ? try store.firstIndexedFields() : nil)

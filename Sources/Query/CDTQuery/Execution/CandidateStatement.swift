@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTJSON
 import CDTPlan
 import CDTSQLite
@@ -100,6 +101,13 @@ struct CandidateStatement: Sendable {
       of(first, order: order, keys: keys, after: start, completeUpTo: completeUpTo, form: form)
     }
   }
+
+  static let designDocuments = CandidateStatement(
+    sql: """
+      SELECT \(Form.documents.columns())
+        FROM main.documents d
+       WHERE NOT d.deleted AND d.id >= ? AND d.id < ?
+      """, values: [.text(DocumentID.designPrefix), .text(DocumentID.designEnd)])
 
   private static func scan(_ range: IDRange, _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement {
     let end =

@@ -26,9 +26,12 @@ extension QueryPlan {
     }
   }
 
-  /// The statement that counts the matches of the source, if its rows alone decide and no document has several rows.
+  /// The statement that counts the matches of the source, if its rows alone decide and no document has several rows. It counts design
+  /// documents, which are all in the source.
   var countStatement: CandidateStatement? {
-    guard isExact, !source.mayRepeat, !hidesDesignDocuments, hidden.isEmpty else { return nil }
+    guard isExact, !source.mayRepeat, !hidesDesignDocuments || !hasUnindexed, hidden.isEmpty else {
+      return nil
+    }
     switch source {
     case .index(let access) where access.filtersKeys: return nil
     case .index, .text, .scan:

@@ -208,8 +208,19 @@ final class QueryRun {
     if let statement = plan.countStatement {
       let rows = Candidates([statement], on: connection)
       while let row = try rows.next() { count += Int(row.number) }
+      if hidesDesignDocuments, count > 0 { count -= try designMatches() }
     }
     while try nextMatch() != nil { count += 1 }
+    return count
+  }
+
+  /// The number of design documents that the selector matches.
+  private func designMatches() throws -> Int {
+    let rows = Candidates([.designDocuments], on: connection)
+    var count = 0
+    while let row = try rows.next() {
+      if try accepts(row, isUnindexed: true) { count += 1 }
+    }
     return count
   }
 

@@ -8,7 +8,7 @@ extension Query {
   /// let adults = try Query(["age": ["$gte": 18]], sort: ["name"]).find(in: documents)
   /// ```
   ///
-  /// The results are those of a datastore with exactly these documents; every document is checked by the matcher.
+  /// The results are those of a datastore with exactly these documents: none is a design document. Every document is checked by the matcher.
   /// Without a sort the results are in the order of `_id`. ``useIndex`` and ``timeLimit`` are ignored.
   ///
   /// - Parameters:
@@ -33,7 +33,7 @@ extension Query {
       return key
     }
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
-    for document in documents {
+    for document in documents where !query.hidesDesignDocuments || !DocumentID.isDesign(document.id) {
       var key = OrderKey()
       let revision = document.revisionID.description
       let isMatch = try DocumentBytes.with(document.body, id: document.id, revision: revision) {

@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTJSON
 
 /// A query over documents that come one after another and are not kept, such as those of a file.
@@ -48,7 +49,10 @@ package struct StreamedQuery: ~Copyable {
   /// - Parameter body: Called with the document if it is the next result.
   /// - Throws: ``QueryError`` if a pattern exceeds its limits, and what `body` throws.
   package mutating func add(_ document: DocumentBytes, _ body: (DocumentBytes) throws -> Void) throws {
-    guard try matcher.accepts(document) else { return }
+    guard !query.hidesDesignDocuments || !DocumentID.isDesign(document.id), try matcher.accepts(document)
+    else {
+      return
+    }
     guard query.hasOrder else { return try pass(document, body) }
     query.sort.write(document, to: &key)
     let text = document.body.slice(0, document.body.count)

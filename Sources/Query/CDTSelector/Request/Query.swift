@@ -60,11 +60,8 @@ public struct Query: Sendable, Hashable {
   /// `.timedOut`. Time between your reads of results counts, too.
   public var timeLimit: Duration?
 
-  /// Whether design documents are left out, as in CouchDB's `_find`.
-  package var hidesDesignDocuments = false
-
-  /// The condition on the documents that the user sees, which the collation does not concern; `nil` for all.
-  package var visible: Clause?
+  /// Whether design documents can be results. Those of a selector never are, as in CouchDB.
+  package var includesDesignDocuments = false
 
   /// Creates a query for all documents that match a selector, without a sort.
   public init(_ selector: QuerySelector) {
@@ -104,10 +101,18 @@ public struct Query: Sendable, Hashable {
       collation: collation, include: include)
   }
 
+  /// All documents, also design documents, in the order of their ids, for copies of a whole datastore.
+  package static var everything: Query {
+    var query = Query(QuerySelector(clause: .always))
+    query.sort = ["_id"]
+    query.includesDesignDocuments = true
+    return query
+  }
+
   /// The same selector, collation and index, without sort, page or fields.
   package var withoutPage: Query {
     var query = Query(selector)
-    query.hidesDesignDocuments = hidesDesignDocuments
+    query.includesDesignDocuments = includesDesignDocuments
     query.collation = collation
     query.useIndex = useIndex
     query.timeLimit = timeLimit

@@ -45,14 +45,13 @@ package struct ResolvedQuery: Sendable, Hashable {
     guard !isBackward || !order.isByScore else { throw QueryError(.backwardByScore) }
     self.sort = isBackward ? order.reversed : order
     hasOrder = !sort.isEmpty || start != nil
-    hidesDesignDocuments = query.hidesDesignDocuments
+    hidesDesignDocuments = !query.includesDesignDocuments
     projection = try Self.projection(query.fields)
     includes = try Include.all(query.include)
     snippets = query.snippets
     returnsDocuments = projection.isEverything && snippets == nil
     try snippets?.check()
     if snippets != nil, selector.clause.textSearch == nil { throw QueryError(.snippetsWithoutText) }
-    if let visible = query.visible { try restrict(to: visible) }
   }
 
   /// The same query with an order that its plan has chosen.

@@ -79,13 +79,20 @@ struct FindRequest: Sendable {
       case "stale", "partition": break
       default:
         throw CouchError(
-          400, "invalid_key", "Invalid key \(name.prefix(100)) for this request: \(Self.knownKeys).")
+          400, "invalid_key",
+          "Invalid key \(name.prefix(100)) for this request: its keys are \(Self.members.joined(separator: ", "))."
+        )
       }
     }
   }
 
-  private static let knownKeys =
-    "its keys are selector, limit, skip, sort, fields, use_index, bookmark, execution_stats, conflicts, group, collation, snippets, include and backward"
+  /// The members of a request.
+  static let members = [
+    "selector", "limit", "skip", "sort", "fields", "use_index", "allow_fallback", "bookmark", "backward",
+    "execution_stats", "conflicts", "group", "collation", "snippets", "include", "r", "stable", "update",
+    "stale",
+    "partition",
+  ]
 
   /// Throws if a request for groups has members of one for documents.
   private static func checkGroup(_ body: JSONObject) throws(CouchError) {
@@ -173,7 +180,6 @@ struct FindRequest: Sendable {
       throw CouchError.unsupported(
         "`backward` or `include` for what `_attachments` or `_conflicts` select", instead: "other members")
     }
-    query.hidesDesignDocuments = true
     if !needsWhole { query.fields = fields }
     guard filter == nil else { return query }
     query.skip = skip
