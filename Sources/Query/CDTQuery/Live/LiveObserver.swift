@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTRules
 import Synchronization
 
 /// A document among the results of a live query.
@@ -39,23 +40,29 @@ final class LiveObserver: Sendable {
     var rows: [LiveRow] = []
     /// The documents that the rows of the page link, and the ids of those that exist or may come to exist.
     var included: (documents: IncludedDocuments, ids: Set<KeyBytes>) = ([:], [])
-    /// Whether these are all.
+    /// Whether `rows` has every match.
     var isComplete = true
+    /// The documents that the reader saw when the query was run; `nil` for all.
+    var visible: Clause?
+    /// Decides the selector and what the reader sees.
+    var matcher: Matcher
     /// Whether the query must be run to know the results.
     var isStale = true
     /// The result with which the query has ended; `nil` while it runs.
     var end: Result<Void, any Error>?
   }
 
+  /// The rules of the reader; `nil` for those of the datastore.
+  let rules: (any DocumentRules)?
+  /// Whether the results can be kept up to date by looking at each changed document. Only the datastore can answer a text search.
+  let isIncremental: Bool
   private let query: Query
   private let resolved: ResolvedQuery
-  /// `nil` if only the datastore can answer: for a text search, and for a user.
-  private let matcher: Matcher?
   /// The place after which the results begin.
   private let start: OrderKey?
   /// The number of rows up to the end of the page; `nil` if there is no limit.
   private let window: Int?
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   /// The newest sequence of the documents that the query has found when it was run.
   private let found = Atomic(Int64.min)
 
@@ -63,14 +70,13 @@ final class LiveObserver: Sendable {
   let changeCount = EventCount()
 
   /// - Throws: ``QueryError`` with the path of the invalid part.
-  ///
-  /// - Parameter isRestricted: Whether rules may change which documents are seen, which only the datastore can answer.
-  init(_ query: Query, isRestricted: Bool = false) throws(QueryError) {
+  init(_ query: Query, as rules: (any DocumentRules)? = nil) throws(QueryError) {
     var query = query.inLiveOrder
     guard !query.isBackward else { throw QueryError(.backwardLive) }
     resolved = try ResolvedQuery(query)
-    let isIncremental = query.selector.clause.textSearch == nil && !isRestricted
-    matcher = isIncremental ? Matcher(resolved.selector.clause) : nil
+    self.rules = rules
+    isIncremental = query.selector.clause.textSearch == nil
+    state = Mutex(State(matcher: Matcher(resolved.selector.clause)))
     let sort = resolved.sort
     start = resolved.start.map { bookmark in
       var key = OrderKey()
@@ -84,10 +90,12 @@ final class LiveObserver: Sendable {
     self.query = query
   }
 
-  var clause: Clause { resolved.selector.clause }
+  /// The selector, and what the reader saw when the query was run.
+  var clause: Clause { clause(seeing: state.withLock { $0.visible }) }
 
-  /// Whether the results can be kept up to date by looking at each changed document.
-  var isIncremental: Bool { matcher != nil }
+  private func clause(seeing visible: Clause?) -> Clause {
+    visible.map { .all([$0, resolved.selector.clause]) } ?? resolved.selector.clause
+  }
 
   /// Whether the query includes documents. It is then run again after each change of one of these, or of a row.
   var hasIncludes: Bool { !resolved.includes.isEmpty }
@@ -112,6 +120,7 @@ final class LiveObserver: Sendable {
     let included: IncludedDocuments
     let linkedIDs: [String]
     let isComplete: Bool
+    let visible: Clause?
     /// The newest sequence of the documents in which it was found.
     let sequence: Int64
   }
@@ -134,19 +143,24 @@ final class LiveObserver: Sendable {
     let isComplete = query.limit.map { rows.count < $0 } ?? true
     return Found(
       rows: rows, included: included, linkedIDs: ids, isComplete: isComplete,
-      sequence: try transaction.lastSequence())
+      visible: try transaction.visibleClause, sequence: try transaction.lastSequence())
   }
 
   /// Takes the rows of a run.
   ///
-  /// - Returns: The numbers of the documents that were rows before; `nil` if the query has ended.
-  func take(_ found: Found) -> [Int64]? {
+  /// - Returns: The numbers of the documents that were rows before, and whether ``clause`` is another one; `nil` if the query has ended.
+  func take(_ found: Found) -> (known: [Int64], hasNewClause: Bool)? {
     self.found.store(found.sequence, ordering: .relaxed)
     return state.withLock { state in
       guard state.end == nil else { return nil }
+      let hasNewClause = state.visible != found.visible
+      if hasNewClause {
+        state.visible = found.visible
+        state.matcher = Matcher(clause(seeing: found.visible))
+      }
       state.included = (found.included, Set(found.linkedIDs.map(KeyBytes.init)))
       defer { (state.rows, state.isComplete, state.isStale) = (found.rows, found.isComplete, false) }
-      return state.rows.map(\.number)
+      return (state.rows.map(\.number), hasNewClause)
     }
   }
 
@@ -191,7 +205,7 @@ final class LiveObserver: Sendable {
   /// - Parameter whole: The document.
   /// - Throws: ``QueryError`` if a pattern exceeds its limits.
   func row(for change: LiveChange, _ whole: () throws -> DocumentRevision) throws -> LiveRow? {
-    guard let matcher, !change.isDeleted, try matcher.accepts(change.bytes) else { return nil }
+    guard !change.isDeleted, try state.withLock({ $0.matcher }).accepts(change.bytes) else { return nil }
     if resolved.hidesDesignDocuments, change.row.isOfDesignDocument() { return nil }
     var key = OrderKey()
     resolved.sort.write(change.bytes, to: &key)

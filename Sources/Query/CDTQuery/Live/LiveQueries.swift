@@ -11,7 +11,7 @@ import Synchronization
 /// |---|---|---|---|
 /// | entered | `enter` | has no effect | runs the query |
 /// | current | `run` | changes its rows (`apply`) | takes the rows |
-/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, it includes documents and one of these or a row has changed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
+/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, it includes documents and one of these or a row has changed, the clock was set back, the rules of its reader may have changed, or only the datastore can answer it | has no effect | runs the query |
 /// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
 /// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
@@ -138,16 +138,19 @@ package final class LiveQueries: KeptResults {
     let listener = members.withLock { $0.listener }
     let heard = listener?.commits
     let plugin = try store.queryExtension()
-    let (found, instant) = try store.readSnapshot(stop: stop) { transaction in
+    func run(_ transaction: ReadTransaction) throws -> (LiveObserver.Found, instant: Double) {
       (
         try observer.run(transaction),
         plugin.expiry.hasRules ? plugin.expired.instant(of: transaction) : .infinity
       )
     }
+    let (found, instant) =
+      try observer.rules.map { try store.readSnapshot(as: $0, stop: stop, run) }
+      ?? store.readSnapshot(stop: stop, run)
     runCount.add(1, ordering: .relaxed)
     let isBehind = state.withLock { state in
       removeLeaving(&state)
-      guard let known = observer.take(found) else { return false }
+      guard let (known, hasNewClause) = observer.take(found) else { return false }
       state.expired = min(state.expired, instant)
       let isBehind = found.sequence < state.sequence
       state.sequence = state.observers.isEmpty ? found.sequence : min(state.sequence, found.sequence)
@@ -156,7 +159,8 @@ package final class LiveQueries: KeptResults {
         state.rerun[ObjectIdentifier(observer)] = observer
         if isBehind { observer.markStale() }
       } else {
-        if isNew { state.index.insert(observer) }
+        if hasNewClause { state.index.remove(observer) }
+        if isNew || hasNewClause { state.index.insert(observer) }
         if observer.hasIncludes { state.including[ObjectIdentifier(observer)] = observer }
         for number in known { state.holders.remove(observer, from: number) }
         for row in found.rows { state.holders.add(observer, to: row.number) }
@@ -210,6 +214,11 @@ package final class LiveQueries: KeptResults {
         try transaction.use { connection in
           try Self.read(transaction, connection, expiry, at: now, after: state.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
+            if change.row.isOfDesignDocument() {
+              for (key, observer) in state.observers where observer.mayLack(change.sequence) {
+                if observer.rules != nil || store.hasUser { effects.stale[key] = observer }
+              }
+            }
             try effects.add(change, in: transaction, state.index, state.holders, state.including)
           }
         }

@@ -19,6 +19,8 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
 
   fileprivate let store: Datastore
   fileprivate let query: Query
+  /// The rules of the reader; `nil` for those of the datastore.
+  fileprivate var rules: (any DocumentRules)?
   fileprivate let decode: @Sendable (DocumentRevision) throws -> Item
   /// Called with the errors of documents that can't be decoded.
   fileprivate var undecodable: @Sendable (DatastoreError) throws -> Void = { throw $0 }
@@ -129,7 +131,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
         }
         let known = subscription
         subscription = try await store.runQuery { stop in
-          let made = try known ?? LiveSubscription(source.query, in: store)
+          let made = try known ?? LiveSubscription(source.query, as: source.rules, in: store)
           try made.run(stop)
           return made
         }
@@ -193,8 +195,8 @@ private final class LiveSubscription: Sendable {
   private let queries: LiveQueries
   private let store: Datastore
 
-  init(_ query: Query, in store: Datastore) throws {
-    observer = try LiveObserver(query, isRestricted: store.hasUser)
+  init(_ query: Query, as rules: (any DocumentRules)?, in store: Datastore) throws {
+    observer = try LiveObserver(query, as: rules)
     queries = try store.liveQueries()
     self.store = store
     try queries.enter(observer, store)
@@ -224,6 +226,11 @@ extension Datastore {
   /// See <doc:FollowingResults>.
   public func live(_ query: Query) -> LiveQuery<DocumentRevision> {
     LiveQuery(store: self, query: query) { $0 }
+  }
+
+  /// The results of a query as a user, who sees only some of the documents.
+  package func live(_ query: Query, as rules: any DocumentRules) -> LiveQuery<DocumentRevision> {
+    LiveQuery(store: self, query: query, rules: rules) { $0 }
   }
 
   /// The results of a typed query, now and after every commit that changes them.
