@@ -69,7 +69,7 @@ package final class EnforcedRules: DocumentRules {
   }
 
   package func check(_ revision: ProposedRevision, in transaction: WriteTransaction) throws {
-    guard !DocumentID.isDesign(revision.id) else { return try Self.checkDesign(revision) }
+    guard !DocumentID.isDesign(revision.id) else { return try checkDesign(revision) }
     let rules = try cache.rules(in: transaction)
     if let (id, error) = rules.unreadable {
       throw RuleViolation(
@@ -137,11 +137,15 @@ package final class EnforcedRules: DocumentRules {
     }
   }
 
-  /// Throws if the rules of a design document can't be read. One that was made elsewhere is kept.
-  private static func checkDesign(_ revision: ProposedRevision) throws {
-    guard !revision.isReplicated, !revision.isDeleted,
-      let body = try? JSONObject(parsing: revision.body.text)
-    else { return }
+  /// Throws if the user may not change a design document, or if its rules can't be read. One that was made elsewhere is kept.
+  private func checkDesign(_ revision: ProposedRevision) throws {
+    if revision.isReplicated { return }
+    guard seesEverything else {
+      throw RuleViolation(
+        documentID: revision.id,
+        "design documents, which contain the rules, are changed by admins alone: users with the role _admin")
+    }
+    guard !revision.isDeleted, let body = try? JSONObject(parsing: revision.body.text) else { return }
     try DesignRules.check(body, of: revision.id)
   }
 }

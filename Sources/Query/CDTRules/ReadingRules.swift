@@ -33,12 +33,12 @@ extension RuleSet {
   }
 }
 
-/// The rules and roles that decide which documents a user sees, in a form that can be stored, so that what was seen once can be compared with what is seen
-/// later.
+/// The rules and roles that decide which documents a user sees, in a form that can be stored. What was seen once can then be compared with
+/// what is seen later.
 package struct ReadingState: Sendable, Hashable {
   /// The design documents with rules of reading as JSON text; empty if there are none, and everybody sees everything.
   package let rules: String
-  /// The roles of the user that a rule names.
+  /// All roles of the user, sorted: a selector can depend on each. Empty without rules.
   package let roles: [String]
 
   /// A state that was stored.
@@ -66,10 +66,8 @@ extension EnforcedRules {
   package func readingState(in transaction: ReadTransaction) throws -> ReadingState {
     let rules = try self.rules(in: transaction)
     if rules.hidesEverything, let (id, error) = rules.unreadable { throw error.below(id) }
-    let named = Set(rules.reading?.flatMap(\.roles) ?? [])
-    return ReadingState(
-      rules: rules.readingSource.isEmpty ? "" : "{\(rules.readingSource.dropLast())}",
-      roles: named.isEmpty ? [] : user.roles.filter(named.contains).sorted())
+    guard !rules.readingSource.isEmpty else { return ReadingState(rules: "", roles: []) }
+    return ReadingState(rules: "{\(rules.readingSource.dropLast())}", roles: user.roles.sorted())
   }
 }
 

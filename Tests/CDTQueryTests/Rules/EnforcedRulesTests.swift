@@ -9,16 +9,18 @@ import Testing
 /// Rules that a datastore enforces.
 @Suite struct EnforcedRulesTests {
   private static let anna = UserContext(name: "anna", roles: ["sales"])
+  private static let admin = UserContext(name: "anna", roles: ["_admin"])
 
   /// Runs `body` with a datastore that enforces its rules, and the same one opened without them.
-  private func withStores(_ rules: JSONValue..., body: (_ store: Datastore, _ free: Datastore) throws -> Void)
-    throws
-  {
+  private func withStores(
+    _ rules: JSONValue..., as user: UserContext = anna,
+    body: (_ store: Datastore, _ free: Datastore) throws -> Void
+  ) throws {
     try withTemporaryDirectory(inMemory: true) { directory in
       let free = try DatastoreManager(directory: directory)
       defer { free.close() }
       let manager = try DatastoreManager(
-        directory: directory, options: DatastoreOptions(rules: .enforced(as: Self.anna)))
+        directory: directory, options: DatastoreOptions(rules: .enforced(as: user)))
       defer { manager.close() }
       let open = try free.datastore(named: "store")
       for (number, rule) in rules.enumerated() { try open.rule("r\(number)", rule) }
@@ -207,7 +209,7 @@ import Testing
 
   @Test func changedRulesHoldAtOnce() throws {
     struct Abandoned: Error {}
-    try withStores { store, free in
+    try withStores(as: Self.admin) { store, free in
       func create(_ body: JSONObject) throws -> String? {
         try refusal { _ = try store.createDocument(from: DocumentDraft(body: body)) }
       }
@@ -245,8 +247,33 @@ import Testing
     }
   }
 
+  @Test func `a user without the role _admin can't change design documents`() throws {
+    try withStores(["newDoc.n": ["$type": "number"]]) { store, free in
+      let reason =
+        "design documents, which contain the rules, are changed by admins alone: users with the role _admin"
+      for write in [
+        { try store.setRules(["validate_doc_update": ["newDoc.n": 1]], named: "r0") },
+        { try store.createDocument(from: DocumentDraft(id: "_design/more", body: [:])) },
+        { try store.updateDocument(withID: "_design/r0") { $0.body = [:] } },
+        { try store.deleteDocument(withID: "_design/r0") },
+      ] as [() throws -> Any?] {
+        try expectRefusal(reason) { _ = try write() }
+      }
+      try free.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      #expect(try store.write { try $0.update(matching: [:], .increment("n")) } == 1)
+      try free.updateDocument(withID: "_design/r0") { $0.body["validate_doc_update"] = nil }
+      #expect(try store.write { try $0.delete(matching: [:]) } == 1)
+      #expect(try free.read { try $0.allDocumentIDs() } == ["_design/r0"])
+      // A replication brings what the server has accepted.
+      let brought = DocumentRevision(
+        id: "_design/r1", revisionID: try #require(RevisionID(other)), body: ["a": 1])
+      try store.write { try $0.forceInsert(brought) }
+      #expect(try store.document(withID: "_design/r1").body == ["a": 1])
+    }
+  }
+
   @Test func rulesThatCannotBeReadRefuseEveryWrite() throws {
-    try withStores { store, free in
+    try withStores(as: Self.admin) { store, free in
       let wrong: JSONObject = ["language": "query", "validate_doc_update": ["type": 1]]
       #expect(throws: QueryError.self) {
         try store.createDocument(from: DocumentDraft(id: "_design/x", body: wrong))
@@ -300,7 +327,8 @@ import Testing
 
   @Test func rulesOfMegabytesAreReadOnceForManyChangesOfOthers() throws {
     let list = JSONValue.array((0..<100_000).map { .string("\($0) \(String(repeating: "x", count: 100))") })
-    try withStores(["newDoc.n": ["$nin": list], "newDoc.a": ["$ne": ["$data": "userCtx.name"]]]) { store, _ in
+    let rule: JSONValue = ["newDoc.n": ["$nin": list], "newDoc.a": ["$ne": ["$data": "userCtx.name"]]]
+    try withStores(rule, as: Self.admin) { store, _ in
       try store.write { transaction in
         for number in 0..<1_000 {
           let rule: JSONValue = ["newDoc.n": ["$ne": .int(Int64(number))]]

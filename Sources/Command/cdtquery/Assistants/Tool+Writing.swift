@@ -121,19 +121,10 @@ extension ToolCall {
     ]
   }
 
-  /// Changes the store in one transaction. A user for whom rules are enforced can't change them.
+  /// Changes the store in one transaction.
   fileprivate func writing<R: Sendable>(
     _ change: @escaping @Sendable (WriteTransaction) throws -> R
   ) async throws -> R {
-    let hasUser = stores.hasUser
-    return try await open().write { transaction in
-      let result = try change(transaction)
-      guard !hasUser || transaction.lastDesignSequence == nil else {
-        throw ToolError(
-          .notAuthorized,
-          "design documents contain the rules, which can't be changed with --as")
-      }
-      return result
-    }
+    try await open().write(change)
   }
 }

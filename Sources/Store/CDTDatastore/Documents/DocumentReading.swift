@@ -73,11 +73,13 @@ struct DocumentReading {
     return documents
   }
 
-  /// A revision without what the user does not see: the body of a tombstone.
+  /// A revision without what the user does not see: the body and the attachments of a tombstone, and the attachments of a revision
+  /// without a body.
   private func withheld(_ revision: DocumentRevision) -> DocumentRevision {
-    guard table.withholdsLeaves, revision.isDeleted else { return revision }
+    guard table.withholdsLeaves, revision.isDeleted || !revision.hasBody else { return revision }
     var revision = revision
-    revision.body = [:]
+    if revision.isDeleted { revision.body = [:] }
+    revision.attachments = []
     return revision
   }
 
