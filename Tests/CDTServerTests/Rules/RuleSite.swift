@@ -44,9 +44,10 @@ struct RuleSite {
   }
 
   /// Writes the rules of a database.
-  func setRules(_ read: JSONValue?, of database: String = "db") async throws {
+  func setRules(_ read: JSONValue?, _ more: JSONObject = [:], of database: String = "db") async throws {
     let known = try await admin.get("/\(database)/_design/access").json["_rev"]
-    var document: JSONObject = ["language": "query"]
+    var document = more
+    document["language"] = "query"
     document["read"] = read
     document["_rev"] = known
     _ = try await admin.put("/\(database)/_design/access", .object(document))

@@ -24,6 +24,13 @@ struct Database: Sendable {
   var name: String { shared.name }
   var created: String { shared.created }
   var settings: DatabaseSettings { shared.settings }
+
+  /// The settings, read again if they are old.
+  func presentSettings() async throws -> DatabaseSettings {
+    try await shared.refreshSettings()
+    return shared.settings
+  }
+
   var revisionsLimit: Int { shared.revisionsLimit }
   var isReadOnly: Bool { shared.store.access.isReadOnly }
 
@@ -88,12 +95,7 @@ struct Database: Sendable {
   }
 
   /// The results of a query, now and after every commit that changes them, as long as the rules stay as they are.
-  func live(_ query: Query) async throws -> LiveQuery<DocumentRevision> {
-    let visible = try await readDocuments { try $0.visibleClause }
-    var query = query
-    query.visible = visible
-    return shared.store.live(query)
-  }
+  func live(_ query: Query) -> LiveQuery<DocumentRevision> { shared.store.live(query, as: rules) }
 
   // MARK: Writing
 

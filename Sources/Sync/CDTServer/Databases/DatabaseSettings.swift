@@ -23,7 +23,9 @@ struct DatabaseSettings: Sendable {
   static func isReserved(_ id: String) -> Bool { id.utf8.first == 1 }
 
   /// The settings of a datastore, saved when they are read for the first time.
-  static func of(_ store: Datastore) async throws -> DatabaseSettings {
+  ///
+  /// - Parameter known: The settings so far, if they were read before.
+  static func of(_ store: Datastore, known: DatabaseSettings? = nil) async throws -> DatabaseSettings {
     if let known = try await store.readDocuments({ try $0.localDocument(withID: id) }) {
       return DatabaseSettings(known)
     }
@@ -31,7 +33,7 @@ struct DatabaseSettings: Sendable {
       return try await change(of: store) { _ in }
     } catch let error as DatastoreError where error.code == .io {
       // A store that can only be read has other settings in each run.
-      return DatabaseSettings()
+      return known ?? DatabaseSettings()
     }
   }
 
@@ -102,7 +104,10 @@ struct DatabaseSettings: Sendable {
 
   /// The text itself, or a digest of one that is too long.
   private static func stored(_ text: String) -> String {
-    text.utf8.count <= maximumLength
-      ? text : "#" + Base64.urlText(AuthenticationCode.hmacSHA256(Array(text.utf8), key: []))
+    text.utf8.count <= maximumLength ? text : digest(ofRules: text)
+  }
+
+  static func digest(ofRules text: String) -> String {
+    "#" + Base64.urlText(AuthenticationCode.hmacSHA256(Array(text.utf8), key: []))
   }
 }

@@ -38,7 +38,7 @@ package final class OpenDatabase: Sendable {
   func refreshSettings() async throws {
     let now = ContinuousClock.now
     guard current.withLock({ now - $0.read > Self.settingsAge }) else { return }
-    let settings = try await DatabaseSettings.of(store)
+    let settings = try await DatabaseSettings.of(store, known: settings)
     current.withLock { if $0.read < now { $0 = (settings, now) } }
   }
 

@@ -9,32 +9,34 @@ import CouchDB
 ///     12-1732791600000000                             for an admin
 ///     12-1732791600000000.W1szLCJzYWxlcyJdXQ.3fJ0…    for others: [[3,"sales"]], authenticated
 ///
-/// What was seen is a list of reading rules, by their numbers (``DatabaseSettings``), each with the roles that the user had of those
-/// that the rules name. The last entry is that of the time of the sequence. If rules or roles have changed since, changes begin again,
-/// and the present state is appended, until the user has read all changes: what left by the change is listed once.
+/// What was seen is a list of reading rules, each with the roles that the user had. Rules are named by their number
+/// (``DatabaseSettings``), or by a digest if the store can only be read and they have none. The last entry is that of the time of the
+/// sequence. If rules or roles have changed since, changes begin again, and the present state is appended, until the user has read all
+/// changes: what left by the change is listed once.
 struct Sequences: Sendable {
   /// The rules and roles that decide which documents the user sees; `nil` for an admin.
   let state: ReadingState?
   private let database: OpenDatabase
   private let user: UserContext
-  /// `nil` if the store can't be written to, and its rules have no number.
+  /// `nil` for an admin.
   private let present: Seen?
   private var seen: [Seen] = []
   private var suffix = ""
 
   private struct Seen: Sendable, Hashable {
-    let number: Int
+    /// A number, or the digest of a text.
+    let rules: JSONValue
     let roles: [String]
 
-    var json: JSONValue { .array([.int(Int64(number))] + roles.map { .string($0) }) }
+    var json: JSONValue { .array([rules] + roles.map { .string($0) }) }
 
-    init(number: Int, roles: [String]) {
-      (self.number, self.roles) = (number, roles)
+    init(rules: JSONValue, roles: [String]) {
+      (self.rules, self.roles) = (rules, roles)
     }
 
     init?(_ json: JSONValue) {
-      guard case .array(let parts) = json, let number = parts.first?.intValue else { return nil }
-      self.init(number: number, roles: parts.dropFirst().compactMap(\.stringValue))
+      guard case .array(let parts) = json, let rules = parts.first else { return nil }
+      self.init(rules: rules, roles: parts.dropFirst().compactMap(\.stringValue))
     }
   }
 
@@ -43,7 +45,10 @@ struct Sequences: Sendable {
 
   init(_ database: OpenDatabase, _ user: UserContext, _ state: ReadingState?, number: Int?) {
     (self.database, self.user, self.state) = (database, user, state)
-    present = number.map { Seen(number: $0, roles: state?.roles ?? []) }
+    present = state.map { state in
+      let digest = JSONValue.string(DatabaseSettings.digest(ofRules: state.rules))
+      return Seen(rules: number.map { .int(Int64($0)) } ?? digest, roles: state.roles)
+    }
     setSeen([])
   }
 
@@ -77,7 +82,8 @@ struct Sequences: Sendable {
   /// The documents that the user saw at the times of the sequence with which the changes begin, and sees now.
   var visibilities: [any DocumentVisibility] {
     seen.compactMap { seen in
-      guard let rules = database.settings.rules(numbered: seen.number) else { return nil }
+      let known = seen.rules.intValue.flatMap { database.settings.rules(numbered: $0) }
+      guard let rules = known ?? (seen.rules == present?.rules ? state?.rules : nil) else { return nil }
       return ReadingState(rules: rules, roles: seen.roles)
         .visibility(for: user.name, inDatabase: database.name) ?? EverythingVisible()
     }

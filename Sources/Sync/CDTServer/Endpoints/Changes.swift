@@ -18,8 +18,8 @@ extension RequestContext {
       parameters, lastEventID: request.headers[.lastEventID], body: body)
     let (start, sequences) = try await database.sequences(since: wanted.since)
     var feed = ChangesFeed(
-      request: wanted, database: database, sequences: sequences, client: client, shutdown: server.shutdown,
-      queryTime: limits.queryTime)
+      request: wanted, database: database, sequences: sequences, access: try await FeedAccess(self),
+      client: client, shutdown: server.shutdown, queryTime: limits.queryTime)
     if let leftFilter = wanted.leftFilter {
       feed.leftFilterAfter = try await max(start, database.sequences(since: leftFilter).start)
     }

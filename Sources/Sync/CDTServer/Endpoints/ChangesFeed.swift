@@ -8,6 +8,7 @@ struct ChangesFeed: Sendable {
   var request: ChangesRequest
   let database: Database
   var sequences: Sequences
+  var access: FeedAccess
   let client: ClientConnection
   let shutdown: OneTimeEvent
   /// The time in which a filter must accept a change. The time in which the feed waits for changes does not count.
@@ -43,7 +44,7 @@ struct ChangesFeed: Sendable {
     var isFull = false
     /// Whether it has all changes that there are.
     var isLast = false
-    /// Whether the rules of reading have changed, so that the client must ask again.
+    /// Whether the rules of reading or the roles of the user have changed, so that the changes begin again.
     var isOver = false
     /// The number of changes after `last`, if it is known.
     var pending: Int?
@@ -69,29 +70,49 @@ struct ChangesFeed: Sendable {
     since start: Int64, listener: ChangeListener?, to out: inout ReplyStream
   ) async throws {
     try await writeHead(to: &out)
-    // Who begins has nothing that could have left.
-    earlier = start > 0 || sequences.hasChanged ? sequences.visibilities : []
-    var selected = try await selectedChanges(since: start)
+    var selected = try await begin(since: start)
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
     var end = ContinuousClock.now + queryTime
+    var (restarts, isIdle, reason) = (0, false, CouchError?.none)
     while count < limit {
       // A commit after this is heard, whether the page has it or not.
       let heard = listener?.commits ?? 0
       do {
+        try await access.check()
         page = try await self.page(after: page.last, limit: limit - count, selected)
         if let found = selected, page.last >= found.last { selected = nil }
       } catch let error as DatastoreError where error.code == .closed && listener != nil {
         // The database was deleted.
         page.pending = 0
         break
+      } catch let error as CouchError {
+        reason = error
+        break
       }
       for row in page.rows {
         try await write(row, isFirst: count == 0, to: &out)
         count += 1
       }
-      if page.isOver { break }
+      if page.isOver {
+        guard listener == nil, count == 0, restarts < Self.maximumRestarts else {
+          reason = .rulesChanged
+          break
+        }
+        // Nothing has been sent of the former state.
+        restarts += 1
+        do {
+          let (start, present) = try await database.sequences(since: request.since)
+          sequences = present
+          selected = try await begin(since: start)
+          page = Page(last: start)
+        } catch let error as CouchError {
+          reason = error
+          break
+        }
+        continue
+      }
       if page.isLast { sequences.noteEnd() }
       if !page.rows.isEmpty { end = .now + queryTime }
       // Rows of a full page may still wait in memory.
@@ -103,15 +124,34 @@ struct ChangesFeed: Sendable {
         continue
       }
       guard let listener, count < limit, request.feed != .longpoll || count == 0 else { break }
-      if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
-      let hasNews = try await waiting.wait(quietSince: &quietSince, to: &out) {
-        await listener.wait(since: heard)
+      if request.feed != .longpoll, count == 0, !isIdle {
+        try await writeIdle(to: &out)
+        isIdle = true
       }
-      guard hasNews else { break }
+      do {
+        let hasNews = try await waiting.wait(quietSince: &quietSince, &access, to: &out) {
+          await listener.wait(since: heard)
+        }
+        guard hasNews else { break }
+      } catch let error as CouchError {
+        reason = error
+        break
+      }
       request.filter = try request.filter.renewed
       end = .now + queryTime
     }
-    try await writeEnd(page.last, pending: page.pending, to: &out)
+    try await writeEnd(page.last, pending: page.pending, reason, to: &out)
+  }
+
+  private static let maximumRestarts = 8
+
+  /// Begins the changes after a sequence.
+  ///
+  /// - Returns: The changes that an index finds, see ``selectedChanges(since:)``.
+  private mutating func begin(since start: Int64) async throws -> SelectedChanges? {
+    // Who begins has nothing that could have left.
+    earlier = start > 0 || sequences.hasChanged ? sequences.visibilities : []
+    return try await selectedChanges(since: start)
   }
 
   /// Writes the newest changes first.
@@ -121,6 +161,8 @@ struct ChangesFeed: Sendable {
     var end = ContinuousClock.now + queryTime
     repeat {
       page = try await self.page(after: page.last, limit: (request.limit ?? .max) - count)
+      // A reply that is cut off, which is not taken for one without changes.
+      if page.isOver { throw CouchError.rulesChanged }
       for row in page.rows {
         try await write(row, isFirst: count == 0, to: &out)
         count += 1
@@ -161,14 +203,20 @@ struct ChangesFeed: Sendable {
     }
   }
 
-  private func writeEnd(_ last: Int64, pending known: Int?, to out: inout ReplyStream) async throws {
+  /// - Parameter reason: The reason for which the feed ends before its client wants it.
+  private func writeEnd(
+    _ last: Int64, pending known: Int?, _ reason: CouchError? = nil, to out: inout ReplyStream
+  ) async throws {
+    // There is more, whether or not it can be read now.
     let pending =
-      if let known { known } else { try await pendingCount(after: last) }
-    let end = #""last_seq":"\#(sequences.text(of: last))","pending":\#(pending)}"#
+      if let known { known } else if reason != nil { 1 } else { try await pendingCount(after: last) }
+    var end = #""last_seq":"\#(sequences.text(of: last))","pending":\#(pending)"#
+    if let reason { end += ",\(reason.json.text.dropFirst().dropLast())" }
+    end += "}"
     switch request.feed {
     case .normal, .longpoll: try await out.write(Array("\n],\n\(end)\n".utf8))
     case .continuous: try await out.write(Array("{\(end)\n".utf8))
-    case .eventsource: break
+    case .eventsource: if reason != nil { try await out.write(Array("event: end\ndata: {\(end)\n\n".utf8)) }
     }
   }
 
@@ -199,8 +247,9 @@ struct ChangesFeed: Sendable {
       leftFilterAfter.map({ start < $0 }) ?? true
     else { return nil }
     let limit = request.limit
-    let found = try await database.readForQuery { transaction in
-      try SelectedChanges(of: selector, since: start, limit: limit, in: transaction)
+    let found = try await database.readForQuery { transaction -> SelectedChanges? in
+      guard database.isPresent(sequences, in: transaction) else { return nil }
+      return try SelectedChanges(of: selector, since: start, limit: limit, in: transaction)
     }
     return leftFilterAfter.map { found?.upTo($0) } ?? found
   }
@@ -216,7 +265,7 @@ struct ChangesFeed: Sendable {
       // A limit of 0 looks at nothing.
       guard limit > 0 else { return page }
       guard database.isPresent(sequences, in: transaction) else {
-        (page.isOver, page.pending) = (true, 0)
+        page.isOver = true
         return page
       }
       let (changes, isFull, last) = try self.changes(after: start, selected, transaction)

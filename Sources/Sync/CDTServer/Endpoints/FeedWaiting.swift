@@ -15,18 +15,23 @@ struct FeedWaiting: Sendable {
   ///
   /// - Parameters:
   ///   - quietSince: The time of the last write.
+  ///   - access: The right to the feed.
   ///   - news: Returns when there are news, or its task is cancelled.
   /// - Returns: Whether there are any; `false` if the feed is over.
+  /// - Throws: As ``FeedAccess/check()``.
   func wait(
-    quietSince: inout ContinuousClock.Instant, to out: inout ReplyStream,
+    quietSince: inout ContinuousClock.Instant, _ access: inout FeedAccess, to out: inout ReplyStream,
     for news: @escaping @Sendable () async -> Void
   ) async throws -> Bool {
     try await out.flush()
     while true {
-      switch try await outcome(until: quietSince + (heartbeat ?? timeout), news) {
+      let end = quietSince + (heartbeat ?? timeout)
+      switch try await outcome(until: min(end, access.nextCheck), news) {
       case .changed: return true
       case .ended: return false
       case .tooLate:
+        try await access.check()
+        guard end <= .now else { continue }
         guard heartbeat != nil else { return false }
         try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
       }

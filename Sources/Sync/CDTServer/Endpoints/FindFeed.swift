@@ -32,6 +32,12 @@ struct FindFeed: Sendable {
       isEventSource: isEventSource)
   }
 
+  /// Writes the reason for which the feed ends before its client wants it.
+  func write(_ reason: CouchError, to out: inout ReplyStream) async throws {
+    let text = reason.json.text
+    try await out.write(Array((isEventSource ? "event: end\ndata: \(text)\n\n" : "\(text)\n").utf8))
+  }
+
   /// Writes an element as one line of JSON.
   func write(
     _ update: LiveUpdate<DocumentRevision>, of request: FindRequest, to out: inout ReplyStream
@@ -70,31 +76,33 @@ extension RequestContext {
     let commits = database.isForAdmin ? nil : try await database.listener()
     var query = try wanted.liveQuery()
     query.timeLimit = limits.queryTime
-    let live = try await database.live(query)
+    let live = database.live(query)
     var results = (wanted.showsRevisions ? live : live.withoutRevisions).makeAsyncIterator()
     // Before the reply begins, so that a failure can be answered.
     guard let first = try await results.take() else { throw noDatabase }
     let waiting = feed.waiting(self)
+    let access = try await FeedAccess(self)
     return Reply.stream(type: feed.type, headers: [.cacheControl: "must-revalidate"]) {
       [results, metrics = server.metrics] out in
       metrics.beginFeed()
       defer { metrics.endFeed() }
-      var (results, quietSince) = (results, ContinuousClock.now)
+      var (results, access, quietSince) = (results, access, ContinuousClock.now)
       var update: LiveUpdate? = first
       // As long as the feed lasts, the database stays open.
       defer { _ = database }
-      while true {
+      func next() async throws -> Bool {
         let commit = commits?.commits ?? 0
-        guard try await database.isPresent(sequences) else { return }
+        try await access.check()
+        guard try await database.isPresent(sequences) else { throw CouchError.rulesChanged }
         if let update {
           try await feed.write(update, of: wanted, to: &out)
           quietSince = .now
         }
-        guard !results.isOver else { return }
+        guard !results.isOver else { return false }
         let (heard, subscribed) = (results.changeCount, results)
         update = try await results.take()
-        if update != nil || results.isOver { continue }
-        let hasNews = try await waiting.wait(quietSince: &quietSince, to: &out) {
+        if update != nil || results.isOver { return true }
+        return try await waiting.wait(quietSince: &quietSince, &access, to: &out) {
           await withTaskGroup { group in
             group.addTask { await subscribed.wait(since: heard) }
             if let commits { group.addTask { await commits.wait(since: commit) } }
@@ -102,7 +110,11 @@ extension RequestContext {
             group.cancelAll()
           }
         }
-        guard hasNews else { return }
+      }
+      do {
+        while try await next() {}
+      } catch let error as CouchError {
+        try await feed.write(error, to: &out)
       }
     }
   }

@@ -14,7 +14,10 @@ struct RequestContext: Sendable {
   let method: HTTPRequest.Method
   let path: RequestPath
   let parameters: QueryParameters
-  let identity: Identity
+  /// The user who sends the request.
+  let sender: Identity
+  /// The user for whom it is answered: the sender, or for a database the user that an admin names.
+  private(set) var identity: Identity
   /// The address of the client.
   let peer: String
   let client: ClientConnection
@@ -103,19 +106,33 @@ struct RequestContext: Sendable {
   mutating func use(_ database: OpenDatabase) async throws(CouchError) {
     let security = try DatabaseSecurity(
       ofDatabase: database.name, database.settings, hasUsers: server.hasUsers)
-    try security.checkMember(identity)
-    openDatabase = Database(database, for: try await reader(security), sender: identity, security)
+    let reader = try await reader(security)
+    openDatabase = Database(database, for: reader, sender: sender, security)
+    identity = reader
   }
 
-  /// The user for whom rules decide: the client, or the one that an admin of the database names to see what that user sees.
+  /// Throws if the access rules of the database have changed since it was given to the request.
+  func checkAccess() async throws {
+    let database = try database
+    let now = try DatabaseSecurity(
+      ofDatabase: database.name, await database.presentSettings(), hasUsers: server.hasUsers)
+    guard try await reader(now) == identity, now.json == database.security.json else {
+      throw CouchError.accessChanged
+    }
+  }
+
+  /// The user for whom rules decide: the client, or the one that an admin of the database names to do what that user may do.
   private func reader(_ security: DatabaseSecurity) async throws(CouchError) -> Identity {
-    guard let name = request.headers[.asUser] else { return identity }
-    try security.checkAdmin(identity)
+    try security.checkMember(sender)
+    guard let name = request.headers[.asUser] else { return sender }
+    try security.checkAdmin(sender)
     let known = try await server.authenticator.knownUsers()[name]?.roles
     let roles = request.headers[.asRoles].map {
       $0.split(separator: ",").map { String($0.filter { $0 != " " }) }
     }
-    return Identity(name: name.isEmpty ? nil : name, roles: roles ?? known ?? [], handler: nil)
+    let reader = Identity(name: name.isEmpty ? nil : name, roles: roles ?? known ?? [], handler: nil)
+    try security.checkMember(reader)
+    return reader
   }
 
   /// Throws if a document that the client wants to write is a design document, which are for the admins of the database.

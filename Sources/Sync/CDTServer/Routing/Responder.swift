@@ -93,7 +93,8 @@ struct Responder: HTTPResponder {
     let resource = RequestContext(
       request: request, method: Self.method(of: request), path: path,
       parameters: try QueryParameters(path.query),
-      identity: known.identity, peer: context.peer, client: context.client, server: state)
+      sender: known.identity, identity: known.identity, peer: context.peer, client: context.client,
+      server: state)
     var response: Response
     do {
       if let refused = try state.addressToken?.check(resource) { return refused }

@@ -70,6 +70,19 @@ package final class Authenticator: Sendable {
     return Authentication(identity: user.identity(.basic))
   }
 
+  /// A text that stays the same as long as the credentials of a request are those of the same user with the same roles and password;
+  /// `nil` if they are not valid any more. Without users, and for an anonymous request, it is empty.
+  ///
+  /// - Throws: `CouchError` if the file of users can't be used.
+  func stamp(of identity: Identity, cookies: [String]) async throws(CouchError) -> String? {
+    guard let name = identity.name, let users = try await users() else { return "" }
+    guard let user = users.users[name] else { return nil }
+    if identity.handler == .cookie {
+      guard let claim = try SessionCookie.claim(in: cookies), session(claim, users) != nil else { return nil }
+    }
+    return ([user.password.text] + user.roles).joined(separator: "\n")
+  }
+
   /// Begins a session.
   ///
   /// - Throws: As ``authenticate(authorization:cookies:from:)``.
