@@ -45,6 +45,74 @@ import Testing
     }
   }
 
+  @Test(arguments: 0..<4) func `a user's differences give what the user finds, while rules change`(round: Int)
+    async throws
+  {
+    let seed = testSeed(7_200 + UInt64(round))
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      var random = RandomDocuments(seed: seed)
+      let free = try DatastoreManager(directory: directory)
+      defer { free.close() }
+      let all = try await free.datastore(named: "store")
+      let manager = try DatastoreManager(
+        directory: directory,
+        options: DatastoreOptions(rules: .enforced(as: UserContext(name: "anna", roles: ["x"]))))
+      defer { manager.close() }
+      let store = try await manager.datastore(named: "store")
+      let owned: JSONValue = ["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]
+      let rules: [JSONValue] = [
+        [owned], [["roles": ["x"], "selector": ["a": ["$gte": 2]]]],
+        [owned, ["roles": ["x"], "selector": ["a": 1]]],
+        [["roles": ["*"], "selector": ["$or": [["a": ["$in": [0, 3]]], ["owner": "bob"]]]]],
+        [["roles": ["y"], "selector": [:]]],
+      ]
+      func put() async throws {
+        let id = "doc-\(random.number(below: 20))"
+        let body: JSONObject = [
+          "owner": random.chance(50) ? "anna" : "bob", "a": .int(Int64(random.number(below: 5))),
+          "next": .string("doc-\(random.number(below: 20))"), "text": random.chance(50) ? "red word" : "word",
+        ]
+        let isDeleted = random.chance(15)
+        try await all.write { transaction in
+          if var known = try? transaction.document(withID: id) {
+            known.body = body
+            if isDeleted {
+              try transaction.deleteDocument(withID: id)
+            } else {
+              try transaction.updateDocument(from: known)
+            }
+          } else {
+            try transaction.createDocument(from: DocumentDraft(id: id, body: body))
+          }
+        }
+      }
+      try await all.ensureIndexed(["a"])
+      try await all.ensureIndexed(["text"], name: "words", type: .text)
+      try await all.setRules(["read": rules[0]])
+      for _ in 0..<20 { try await put() }
+      var observed: [Observed] = []
+      for query in try [
+        Query([:]), Query(["a": ["$gte": 1]], limit: 3, sort: ["a"]), Query(["owner": "anna"]),
+        Query(["a": ["$lt": 4]], include: ["next": "next"]), Query(["$text": ["$search": "red"]]),
+      ] {
+        if let query = try await Observed(query, in: store) { observed.append(query) }
+      }
+      let queries = try store.liveQueries()
+      for number in 0..<60 {
+        for _ in 0...random.number(below: 3) { try await put() }
+        if random.chance(20) { try await all.setRules(["read": rules[random.number(below: rules.count)]]) }
+        try queries.update(store)
+        for position in observed.indices {
+          if let failure = try await observed[position].failure(in: store) {
+            Issue.record("seed \(seed), step \(number): \(failure)")
+            return
+          }
+        }
+        try #require(queries.violations().isEmpty, "seed \(seed), step \(number): \(queries.violations())")
+      }
+    }
+  }
+
   @Test func `sorted pages of random changes are answered without SQL`() async throws {
     let seed = testSeed(7_100)
     try await withTemporaryDirectory(inMemory: true) { directory in

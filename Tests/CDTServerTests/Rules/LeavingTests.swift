@@ -203,6 +203,82 @@ import Testing
     }
   }
 
+  @Test func `a feed ends with the right to it, and says why`() async throws {
+    let feeds: [(path: String, json: JSONValue?)] = [
+      ("/db/_changes?feed=continuous&heartbeat=60000", nil),
+      ("/db/_changes?feed=eventsource&heartbeat=60000", nil),
+      ("/db/_changes?feed=longpoll&since=now&heartbeat=60000", nil),
+      ("/db/_find?feed=continuous&heartbeat=60000", ["selector": [:]]),
+      ("/db/_find?feed=eventsource&heartbeat=60000", ["selector": [:]]),
+    ]
+    let members = { (names: [JSONValue]) -> JSONValue in
+      ["admins": ["names": [], "roles": []], "members": ["names": .array(names), "roles": []]]
+    }
+    let changes: [(error: String, change: @Sendable (RuleSite) async throws -> Void)] = [
+      ("access_changed", { try await $0.setRoles(["other"], of: "anna") }),
+      ("forbidden", { _ = try await $0.admin.put("/db/_security", members(["bob"])) }),
+      ("access_changed", { _ = try await $0.admin.put("/db/_security", members(["anna", "bob"])) }),
+      (
+        "access_changed",
+        { site in
+          let path = "/_users/org.couchdb.user:anna"
+          var user = try await site.admin.get(path).json.objectValue ?? [:]
+          user["password"] = "another"
+          _ = try await site.admin.put(path, .object(user))
+        }
+      ),
+      (
+        "unauthorized",
+        { site in
+          let path = "/_users/org.couchdb.user:anna"
+          let revision = try await site.admin.get(path).json["_rev"]?.stringValue ?? ""
+          _ = try await site.admin.delete("\(path)?rev=\(revision)")
+        }
+      ),
+    ]
+    for (error, change) in changes {
+      try await RuleSite.run { site in
+        try await site.save("a", ["owner": "anna"])
+        let anna = site.user("anna")
+        // All feeds are open before the change.
+        let open = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup { group in
+          for feed in feeds {
+            group.addTask {
+              let isSilent = feed.path.contains("longpoll")
+              var isOpen = false
+              let text = try await anna.stream(feed.path, json: feed.json) { read in
+                guard !isOpen, isSilent || read.contains(#""a""#) else { return }
+                isOpen = true
+                open.continuation.yield()
+              }
+              #expect(text.contains(#""error":"\#(error)","reason":""#), "\(error), \(feed.path): \(text)")
+              #expect(!text.contains("later"), "\(feed.path)")
+            }
+          }
+          var opened = open.stream.makeAsyncIterator()
+          for _ in feeds { await opened.next() }
+          try await change(site)
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test func `an idle feed writes nothing at writes that are not seen`() async throws {
+    try await RuleSite.run { site in
+      try await site.setRules(Self.owned)
+      var written = false
+      let text = try await site.user("anna").stream("/db/_changes?feed=continuous&since=now&timeout=1000") {
+        read in
+        guard !written else { return }
+        written = true
+        for number in 0..<3 { try await site.save("hidden\(number)", ["owner": "bob"]) }
+      }
+      #expect(written && text.hasPrefix("\n{\"last_seq\""), "\(text)")
+    }
+  }
+
   @Test func `rules that can't be read show nothing, and end nothing`() async throws {
     try await RuleSite.run { site in
       try await site.setRules(Self.owned)

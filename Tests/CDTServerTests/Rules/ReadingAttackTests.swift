@@ -232,6 +232,13 @@ import Testing
             && asAnna.json.without(["seq", "last_seq"]) == own.json.without(["seq", "last_seq"]))
         #expect(try await bob.get(path, headers: [("X-As-User", "anna")]).status == 403)
       }
+      // What anna may not do, an admin may not do as anna.
+      for (method, path) in [
+        ("GET", "_backup"), ("POST", "_compact"), ("PUT", "_security"), ("PUT", "_design/x"),
+      ] {
+        let refused = try await owner.send(method, "/db/\(path)", json: [:], headers: [("X-As-User", "anna")])
+        #expect(refused.status == 403, "\(path)")
+      }
       // Roles can be given, too, and users that do not exist.
       let headers = [("X-As-User", ""), ("X-As-Roles", "a, b")]
       #expect(try await owner.get("/db/_all_docs", headers: headers).json["rows"] == [])

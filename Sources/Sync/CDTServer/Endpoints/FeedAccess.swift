@@ -1,3 +1,4 @@
+import CDTDatastore
 import CouchDB
 import HTTPTypes
 
@@ -10,7 +11,8 @@ struct FeedAccess: Sendable {
   private let stamp: String?
   private var checked = ContinuousClock.now
 
-  private static let interval = Duration.milliseconds(700)
+  /// Without users, nobody can lose the right.
+  private var interval: Duration { context.server.hasUsers ? .milliseconds(700) : .seconds(3_600) }
 
   init(_ context: RequestContext) async throws {
     self.context = context
@@ -18,16 +20,20 @@ struct FeedAccess: Sendable {
   }
 
   /// The time at which it is to be checked again.
-  var nextCheck: ContinuousClock.Instant { checked + Self.interval }
+  var nextCheck: ContinuousClock.Instant { checked + interval }
 
   /// Throws the error of a new request, or ``CouchDB/CouchError/accessChanged`` if it would have other rights. Between two checks, a call
   /// does nothing.
   mutating func check() async throws {
-    guard context.server.hasUsers, nextCheck <= .now else { return }
+    guard nextCheck <= .now else { return }
     checked = .now
     guard let stamp = try await context.credentialStamp() else { throw CouchError.accessEnded }
     guard stamp == self.stamp else { throw CouchError.accessChanged }
-    try await context.checkAccess()
+    do {
+      try await context.checkAccess()
+    } catch let error as DatastoreError where error.code == .closed {
+      // The feed notices that the database was deleted, and ends in its own way.
+    }
   }
 }
 
