@@ -7,7 +7,8 @@ enum ImportNotice: Equatable {
   case wrapper(CouchWrapper, String)
   case rows(String)
   case members([String], String)
-  case embeddedArrays([EmbeddedDocuments.EmbeddedArray], String)
+  case embedded([EmbeddedDocuments.Group], String)
+  case memberWithoutName(String)
   case bulkActions(String)
   case mongoDB(String)
   case renamed(String, String)
@@ -27,11 +28,10 @@ enum ImportNotice: Equatable {
     case .members([], let file): "\(file): the members of the object are imported, with their names as ids"
     case .members(let path, let file):
       "\(file): the members of \(Self.quoted(path.joined(separator: "."))) are imported, with their names as ids"
-    case .embeddedArrays(let arrays, let file):
+    case .embedded(let groups, let file):
       "\(file): the text is one object, which is imported as one document; "
-        + arrays.prefix(3).map {
-          "--at \($0.name) imports the \($0.count) objects in its array \(Self.quoted($0.name)) instead"
-        }.joined(separator: ", ")
+        + groups.map(Self.text).joined(separator: ", ")
+    case .memberWithoutName(let file): "\(file): a member without a name is imported with an id that is made"
     case .bulkActions(let file):
       "\(file): lines of Elasticsearch's _bulk; each document is imported with the _id of its action (--format json imports all lines as they are)"
     case .mongoDB(let file):
@@ -53,9 +53,17 @@ enum ImportNotice: Equatable {
     }
   }
 
-  /// The name of a member of MongoDB, without the underscores at its start.
-  static func renamed(_ name: String) -> String {
-    String(decoding: name.utf8.drop { $0 == UInt8(ascii: "_") }, as: UTF8.self)
+  private static func text(of group: EmbeddedDocuments.Group) -> String {
+    let path = group.path.map { $0.splitBytes(at: ".").joined(separator: "\\.") }.joined(separator: ".")
+    let what = group.areMembers ? "members of its object" : "objects in its array"
+    return
+      "--at \(argument(path)) imports the \(group.count) \(what) \(quoted(group.path.joined(separator: "."))) instead"
+  }
+
+  /// An argument as a shell takes it.
+  private static func argument(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || "._-,".utf8.contains($0) }
+    return isPlain ? text : "'\(text.replacing("'", with: #"'\''"#))'"
   }
 
   private static func text(of wrapper: CouchWrapper) -> String {
