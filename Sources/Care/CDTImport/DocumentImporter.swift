@@ -96,6 +96,8 @@ public struct DocumentImporter: Sendable {
   public var path: [String]?
   /// The member names on the path to the id of documents without `_id`; empty to make ids.
   public var idPath: [String] = []
+  /// The action for fields whose names begin with an underscore.
+  public var reservedNames = ReservedNames.fail
   /// The action for a document whose id exists.
   public var onConflict = ConflictRule.fail
   /// Whether documents are replaced also if they have changed since the revision in `_rev`.
@@ -152,6 +154,7 @@ public struct DocumentImporter: Sendable {
     reader.table = table
     reader.path = path
     reader.idPath = idPath
+    reader.reservedNames = reservedNames
     reader.onConflict = onConflict
     reader.ignoresRevisions = ignoresRevisions
     reader.batchSize = batchSize

@@ -11,7 +11,7 @@ enum ImportNotice: Equatable {
   case memberWithoutName(String)
   case bulkActions(String)
   case mongoDB(String)
-  case renamed(String, String)
+  case renamed(String, String, String)
   case table(separator: UInt8, isRecognized: Bool, String)
   case nestedColumn(String, String)
   case unusedIDPath(Int)
@@ -36,8 +36,8 @@ enum ImportNotice: Equatable {
       "\(file): lines of Elasticsearch's _bulk; each document is imported with the _id of its action (--format json imports all lines as they are)"
     case .mongoDB(let file):
       "\(file): MongoDB's Extended JSON; $oid, $date and numbers become plain JSON (--format json imports them as they are)"
-    case .renamed(let name, let file):
-      "\(file): names that begin with _ are reserved; \(Self.quoted(name)) is imported as \(Self.quoted(Self.renamed(name)))"
+    case .renamed(let name, let new, let file):
+      "\(file): names that begin with _ are reserved; \(Self.quoted(name)) is imported as \(Self.quoted(new))"
     case .table(let separator, let isRecognized, let file):
       "\(file): \(isRecognized ? "a table; " : "")values are separated by \(Self.noun(separator)) (--delimiter sets another)"
     case .nestedColumn(let name, let file):

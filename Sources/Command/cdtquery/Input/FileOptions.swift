@@ -14,6 +14,11 @@ struct FileOptions: ParsableArguments {
   @Option(
     name: .customLong("id"), help: "The field to use as the id of documents without _id, as in customer.id.")
   var idPath: String?
+  @Option(
+    help:
+      "What to do with fields such as _links, whose names are reserved: fail, rename (to x_links) or drop. (default: fail)"
+  )
+  var reserved: DocumentImporter.ReservedNames?
   @Option(help: "The character between the cells of a table, if the header does not show it.")
   var delimiter: String?
   @Option(help: "Columns whose cells stay text, as in zip,color; * is every column.")
@@ -26,7 +31,7 @@ struct FileOptions: ParsableArguments {
 
   init() {}
 
-  var isEmpty: Bool { path == nil && idPath == nil && !hasTableOptions }
+  var isEmpty: Bool { path == nil && idPath == nil && reserved == nil && !hasTableOptions }
 
   private var hasTableOptions: Bool {
     delimiter != nil || textColumns != nil || flat || quotedNumbers || decimalComma || trim
@@ -66,6 +71,7 @@ struct FileOptions: ParsableArguments {
     // Table options mean that the files are tables, whatever their names.
     if hasTableOptions, format == .automatic { reader.format = .csv }
     reader.table = table
+    reader.reservedNames = reserved ?? .fail
     reader.path = try path.map { $0 == "." ? [] : try Self.names(onPath: $0, of: "--at") }
     reader.idPath = try idPath.map { try Self.names(onPath: $0, of: "--id") } ?? []
   }
