@@ -58,6 +58,8 @@ public struct DocumentImporter: Sendable {
     public var hasDecimalComma = false
     /// Whether spaces around cells are left out, also around the quotes of a quoted one.
     public var trimsSpaces = false
+    /// The number of lines before the header, which are left out.
+    public var skippedLines = 0
 
     /// The defaults: the delimiter is determined, numbers are numbers, dots make objects.
     public init() {}

@@ -14,6 +14,9 @@ enum ImportNotice: Equatable {
   case renamed(String, String, String)
   case table(separator: UInt8, isRecognized: Bool, String)
   case nestedColumn(String, String)
+  case columnWithoutName(Int, String, String)
+  case repeatedColumn(String, String)
+  case mixedColumns([CSVHeader.MixedColumn], String)
   case unusedIDPath(Int)
   case tombstones(Int)
   case stubs(Int)
@@ -42,6 +45,15 @@ enum ImportNotice: Equatable {
       "\(file): \(isRecognized ? "a table; " : "")values are separated by \(Self.noun(separator)) (--delimiter sets another)"
     case .nestedColumn(let name, let file):
       "\(file): columns such as \(Self.quoted(name)) become objects (--flat keeps the dots in the names)"
+    case .columnWithoutName(let number, let name, let file):
+      "\(file): column \(number) has no name, so it is the field \(Self.quoted(name)) (--skip-lines sets another line as the header)"
+    case .repeatedColumn(let name, let file):
+      "\(file): columns of the same name, such as \(Self.quoted(name)), become an array"
+    case .mixedColumns(let columns, let file):
+      "\(file): columns of texts have numbers: "
+        + columns.map { "\(Self.quoted($0.name)) has \($0.numbers) among \(Self.counted($0.texts, "text"))" }
+        .joined(separator: ", ")
+        + " (--text-columns \(Self.argument(columns.map(\.name).joined(separator: ","))) reads them as text)"
     case .unusedIDPath(let count):
       "--id has no effect on \(Self.counted(count, "document")) with an _id"
     case .tombstones(let count):

@@ -28,6 +28,7 @@ struct FileOptions: ParsableArguments {
   @Flag(help: "Read quoted cells that are numbers as numbers.") var quotedNumbers = false
   @Flag(help: "Read numbers with a comma in place of the decimal point, as in 3,5.") var decimalComma = false
   @Flag(help: "Leave out spaces around cells, also around quoted ones.") var trim = false
+  @Option(help: "Leave out this many lines before the header of a table.") var skipLines: Int?
 
   init() {}
 
@@ -35,6 +36,7 @@ struct FileOptions: ParsableArguments {
 
   private var hasTableOptions: Bool {
     delimiter != nil || textColumns != nil || flat || quotedNumbers || decimalComma || trim
+      || skipLines != nil
   }
 
   func check(_ format: DocumentImporter.Format) throws {
@@ -45,6 +47,7 @@ struct FileOptions: ParsableArguments {
         hasTableOptions && (path != nil || ![.automatic, .csv, .tsv].contains(format)),
       "--delimiter must be an ASCII character other than a quotation mark, or tab":
         delimiter.map { Self.delimiter($0) == nil } ?? false,
+      "--skip-lines must be a whole number, 0 or more": (skipLines ?? 0) < 0,
     ])
   }
 
@@ -62,6 +65,7 @@ struct FileOptions: ParsableArguments {
     table.readsQuotedNumbers = quotedNumbers
     table.hasDecimalComma = decimalComma
     table.trimsSpaces = trim
+    table.skippedLines = skipLines ?? 0
     return table
   }
 
