@@ -108,6 +108,7 @@ package struct ImportReader {
     recognized = Recognized()
     let named = Self.tableFormat(file)
     guard format == .csv || format == .tsv || (format == .automatic && path == nil && named != nil) else {
+      if !continuesOnError { try checkKind(of: &input) }
       return JSONSource(input, at: path, format: format)
     }
     if format == .automatic, let byte = try input.nextByte(),
@@ -122,6 +123,14 @@ package struct ImportReader {
     let isTSV = format == .automatic ? named == .tsv : format == .tsv
     let separator = table.delimiter?.asciiValue ?? (isTSV ? UInt8(ascii: "\t") : nil)
     return CSVSource(input, separator: separator, table, isRecognized: format == .automatic)
+  }
+
+  /// Throws for text that is not JSON, if its kind is known.
+  private func checkKind(of input: inout InputBuffer) throws {
+    guard let byte = try input.nextByte(), byte != UInt8(ascii: "{"), byte != UInt8(ascii: "["),
+      let kind = input.withBytes(nil, { TextKind($0) })
+    else { return }
+    throw ImportError(kind.message, at: input)
   }
 
   /// The format of a table that a file has by its name, which may end with `.gz`.

@@ -92,6 +92,12 @@ struct FileOptions: ParsableArguments {
 
   /// Detects a mistyped name before anything is read or created.
   static func checkReadable(_ file: String) throws(ToolError) {
+    guard !DatabaseArgument.isURL(file) else {
+      throw ToolError(
+        .usage,
+        "\(file) is an address, and import reads files; pipe it in: curl -fL '\(file)' | cdtquery import STORE -"
+      )
+    }
     do {
       if file != "-" { try Files.checkReadable(file) }
     } catch {
