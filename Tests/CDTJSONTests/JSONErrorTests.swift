@@ -24,6 +24,20 @@ import Testing
     Case(
       "no key", "{\n  \"a\": 1,\n}",
       "line 3, column 1: expected a member name in double quotes; remove a comma after the last member"),
+    Case(
+      "a name in single quotes", "{'a': 1}",
+      #"line 1, column 2: expected a member name in double quotes; put double quotes around each name, as in {"name": 1}"#
+    ),
+    Case(
+      "a name without quotes", "{a: 1}",
+      #"line 1, column 2: expected a member name in double quotes; put double quotes around each name, as in {"name": 1}"#
+    ),
+    Case(
+      "a comment before a name", "{ // a\n\"a\": 1}", "line 1, column 3: JSON has no comments; remove them"),
+    Case(
+      "a comment behind a value", #"{"a": 1 /* a */}"#, "line 1, column 9: JSON has no comments; remove them"),
+    Case("a comment before a value", "[// a\n1]", "line 1, column 2: JSON has no comments; remove them"),
+    Case("a comment behind the text", "{} // a", "line 1, column 4: JSON has no comments; remove them"),
     Case("no colon", #"{"a" 1}"#, "line 1, column 6: expected a colon after the member name"),
     Case("no comma in an array", "[1 2]", #"line 1, column 4: expected a comma or "]""#),
     Case("no comma in an object", #"{"a":1 "b":2}"#, #"line 1, column 8: expected a comma or "}""#),

@@ -7,12 +7,13 @@ extension JSONError {
     case noValue, expectedValue, expectedKey, expectedColon, expectedCommaOrEnd(UInt8), unexpectedEnd,
       trailingText
     case invalidNumber, numberOutOfRange, controlCharacter(UInt8), invalidEscape, loneSurrogate, invalidUTF8
-    case byteOrderMark, duplicateMember(String), tooDeep(Int), notAnObject
+    case byteOrderMark, duplicateMember(String), tooDeep(Int), notAnObject, unquotedKey, comment(Code)
 
     var code: Code {
       switch self {
       case .expectedValue, .byteOrderMark: .expectedValue
-      case .expectedKey, .expectedColon, .expectedCommaOrEnd: .expectedCharacter
+      case .expectedKey, .expectedColon, .expectedCommaOrEnd, .unquotedKey: .expectedCharacter
+      case .comment(let code): code
       case .noValue, .unexpectedEnd: .unexpectedEnd
       case .trailingText: .trailingText
       case .invalidNumber: .invalidNumber
@@ -33,6 +34,9 @@ extension JSONError {
       case .expectedValue:
         "expected a value: an object, an array, a string in double quotes, a number, true, false or null"
       case .expectedKey: "expected a member name in double quotes; remove a comma after the last member"
+      case .unquotedKey:
+        "expected a member name in double quotes; put double quotes around each name, as in {\"name\": 1}"
+      case .comment: "JSON has no comments; remove them"
       case .expectedColon: "expected a colon after the member name"
       case .expectedCommaOrEnd(let end): "expected a comma or \"\(Character(Unicode.Scalar(end)))\""
       case .unexpectedEnd: "the text ends inside a value; check that it is complete"

@@ -37,6 +37,14 @@ struct JSONScanner {
     case .expectedValue, .expectedKey, .expectedColon, .expectedCommaOrEnd, .invalidEscape, .invalidNumber,
       .trailingText:
       if offset == bytes.count { return .unexpectedEnd }
+      if bytes[offset] == UInt8(ascii: "/"),
+        [UInt8(ascii: "/"), UInt8(ascii: "*")].contains(bytes[offset + 1])
+      {
+        return .comment(fault.code)
+      }
+      if fault == .expectedKey, bytes[offset] == UInt8(ascii: "'") || bytes[offset].isLetter {
+        return .unquotedKey
+      }
       return bytes[offset] >= 0x80 && bytes.lengthOfCharacter(at: offset) == nil ? .invalidUTF8 : fault
     default: return fault
     }

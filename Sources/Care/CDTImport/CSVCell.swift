@@ -11,24 +11,29 @@ struct CSVCell {
   var text: [UInt8] = []
   var isQuoted = false
 
-  /// Writes the value.
+  /// The value of a cell.
+  enum Content {
+    case nothing, number, word, text
+  }
+
+  /// Writes the value; nothing if the cell is empty and not quoted.
   ///
   /// - Parameters:
   ///   - isText: Whether it is a string in any case.
   ///   - options: The forms of numbers besides those of JSON.
-  /// - Returns: `false` if the cell is empty and not quoted.
-  func write(isText: Bool, _ options: DocumentImporter.TableOptions, to output: inout [UInt8]) -> Bool {
-    guard !text.isEmpty || isQuoted else { return false }
+  func write(isText: Bool, _ options: DocumentImporter.TableOptions, to output: inout [UInt8]) -> Content {
+    guard !text.isEmpty || isQuoted else { return .nothing }
     if !isText, !isQuoted, isWord {
       output += text
+      return .word
     } else if !isText, !isQuoted || options.readsQuotedNumbers,
       let number = number(hasDecimalComma: options.hasDecimalComma)
     {
       output += number
-    } else {
-      text.withUnsafeBytes { JSONString.write($0, to: &output) }
+      return .number
     }
-    return true
+    text.withUnsafeBytes { JSONString.write($0, to: &output) }
+    return .text
   }
 
   private var isWord: Bool { ["true", "false", "null"].contains { text.elementsEqual($0.utf8) } }

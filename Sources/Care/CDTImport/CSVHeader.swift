@@ -13,12 +13,20 @@ struct CSVHeader {
   var count: Int { columns.count }
   /// The name of a column that is a member of an object.
   private(set) var nestedName: String?
+  /// A name that several columns have, whose values become an array.
+  private(set) var repeatedName: String?
+  /// The columns to which the header gives no name.
+  private var withoutName: [Int] = []
 
   private var columns: [Column] = []
   private var root = Node(name: [])
   private let options: DocumentImporter.TableOptions
 
   private struct Column {
+    let name: String
+    /// The numbers and the texts of its cells.
+    var numbers = 0
+    var texts = 0
     /// Whether cells are strings also if they look like other values.
     let isText: Bool
   }
@@ -27,7 +35,7 @@ struct CSVHeader {
   private struct Node {
     /// Its quoted name and a colon.
     let name: [UInt8]
-    var column: Int?
+    var columns: [Int] = []
     var children: [Node] = []
     var positions: [KeyBytes: Int] = [:]
   }
@@ -40,9 +48,19 @@ struct CSVHeader {
   /// The most names on the path of a column: JSON that is deeper can't be saved.
   private static let maximumDepth = JSONParsingOptions().maximumDepth
 
-  init(_ names: [String], _ options: DocumentImporter.TableOptions) throws(Fault) {
+  /// - Parameter given: The names; `nil` for a column without one, which gets a name that no other column has.
+  init(_ given: [String?], _ options: DocumentImporter.TableOptions) throws(Fault) {
     self.options = options
+    let known = Set(given.compactMap { $0.map(KeyBytes.init) })
+    let names = given.enumerated().map { number, name in
+      if let name { return name }
+      withoutName.append(number)
+      var name = "column\(number + 1)"
+      while known.contains(KeyBytes(name)) { name += "_" }
+      return name
+    }
     let textColumns = Set(options.textColumns.map(KeyBytes.init))
+    var distinct: Set<KeyBytes> = []
     let areAllText = options.textColumns.contains("*")
     for (number, name) in names.enumerated() {
       let path = Self.path(name, isFlat: options.isFlat)
@@ -53,8 +71,10 @@ struct CSVHeader {
         )
       }
       if path.count > 1, nestedName == nil { nestedName = name }
+      if repeatedName == nil, !distinct.insert(KeyBytes(name)).inserted { repeatedName = name }
       try Self.insert(number, path[...], named: name, into: &root)
-      columns.append(Column(isText: name == "_id" || areAllText || textColumns.contains(KeyBytes(name))))
+      columns.append(
+        Column(name: name, isText: name == "_id" || areAllText || textColumns.contains(KeyBytes(name))))
     }
     for name in options.textColumns where name != "*" && !names.contains(where: { $0.hasSameBytes(as: name) })
     {
@@ -99,12 +119,14 @@ struct CSVHeader {
     guard let first = path.first else { return }
     let position: Int
     if let known = node.positions[KeyBytes(first)] {
-      guard path.count > 1, node.children[known].column == nil else {
+      let isColumn = !node.children[known].columns.isEmpty
+      guard isColumn == (path.count == 1) else {
         throw Fault(
-          message: node.children[known].column == nil || path.count > 1
-            ? "the column \(DatastoreError.quoted(name)) and others can't both be fields, as one is a member of the other; rename one, or give --flat to keep the dots in the names"
-            : "two columns are named \(DatastoreError.quoted(name)); name each once")
+          message:
+            "the column \(DatastoreError.quoted(name)) and others can't both be fields, as one is a member of the other; rename one, or give --flat to keep the dots in the names"
+        )
       }
+      guard name != "_id" else { throw Fault(message: "two columns are named \"_id\"; rename one") }
       position = known
     } else {
       position = node.children.count
@@ -112,7 +134,7 @@ struct CSVHeader {
       node.children.append(Node(name: JSONString.quoted(first) + [UInt8(ascii: ":")]))
     }
     if path.count == 1 {
-      node.children[position].column = column
+      node.children[position].columns.append(column)
     } else {
       try insert(column, path.dropFirst(), named: name, into: &node.children[position])
     }
@@ -121,12 +143,12 @@ struct CSVHeader {
   // MARK: Records
 
   /// Writes the object of a record, which has no more cells than there are columns.
-  func write(_ cells: [CSVCell], to output: inout [UInt8]) {
+  mutating func write(_ cells: [CSVCell], to output: inout [UInt8]) {
     _ = write(root, cells, to: &output)
   }
 
   /// - Returns: Whether the object has members.
-  private func write(_ node: Node, _ cells: [CSVCell], to output: inout [UInt8]) -> Bool {
+  private mutating func write(_ node: Node, _ cells: [CSVCell], to output: inout [UInt8]) -> Bool {
     output.append(UInt8(ascii: "{"))
     var isEmpty = true
     for child in node.children {
@@ -134,13 +156,58 @@ struct CSVHeader {
       if !isEmpty { output.append(UInt8(ascii: ",")) }
       output += child.name
       let isWritten =
-        child.column.map {
-          $0 < cells.count && cells[$0].write(isText: columns[$0].isText, options, to: &output)
-        }
-        ?? write(child, cells, to: &output)
+        child.columns.isEmpty
+        ? write(child, cells, to: &output) : write(child.columns, cells, to: &output)
       if isWritten { isEmpty = false } else { output.removeLast(output.count - end) }
     }
     output.append(UInt8(ascii: "}"))
     return !isEmpty
+  }
+
+  /// Writes the value of a column, or the array of the values of several.
+  ///
+  /// - Returns: Whether there is a value.
+  private mutating func write(_ columns: [Int], _ cells: [CSVCell], to output: inout [UInt8]) -> Bool {
+    guard columns.count > 1 else { return columns.first.map { write($0, cells, to: &output) } ?? false }
+    output.append(UInt8(ascii: "["))
+    var isEmpty = true
+    for column in columns where write(column, cells, to: &output) {
+      output.append(UInt8(ascii: ","))
+      isEmpty = false
+    }
+    if !isEmpty { output.removeLast() }
+    output.append(UInt8(ascii: "]"))
+    return !isEmpty
+  }
+
+  private mutating func write(_ column: Int, _ cells: [CSVCell], to output: inout [UInt8]) -> Bool {
+    guard column < cells.count else { return false }
+    let content = cells[column].write(isText: columns[column].isText, options, to: &output)
+    if content == .number { columns[column].numbers += 1 }
+    if content == .text { columns[column].texts += 1 }
+    return content != .nothing
+  }
+
+  // MARK: Notices
+
+  /// A column of texts that has some numbers.
+  struct MixedColumn: Hashable {
+    let name: String
+    let numbers, texts: Int
+  }
+
+  /// The columns of the records so far in which less than half of the values are numbers, at most three. They are returned once.
+  mutating func takeMixedColumns() -> [MixedColumn] {
+    let mixed = columns.filter { $0.numbers > 0 && $0.numbers < $0.texts }.prefix(3)
+    for column in columns.indices { (columns[column].numbers, columns[column].texts) = (0, 0) }
+    return mixed.map { MixedColumn(name: $0.name, numbers: $0.numbers, texts: $0.texts) }
+  }
+
+  /// The first column without a name that has a value in a record. One is returned at most.
+  mutating func takeColumnWithoutName(in cells: [CSVCell]) -> (number: Int, name: String)? {
+    let found = withoutName.first { $0 < cells.count && (!cells[$0].text.isEmpty || cells[$0].isQuoted) }
+    guard let found else { return nil }
+    withoutName = []
+    return (found + 1, columns[found].name)
   }
 }

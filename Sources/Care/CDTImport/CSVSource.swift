@@ -33,23 +33,32 @@ struct CSVSource: DocumentSource {
 
   mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
     if header == nil { header = try readHeader() }
-    guard let header else { return nil }
+    guard let columns = header?.count else { return nil }
     var line = input.line
     var cells = try record()
     while let found = cells, found.count == 1, found[0].text.isEmpty, !found[0].isQuoted {
       line = input.line
       cells = try record()
     }
-    guard let cells else { return nil }
-    guard cells.count <= header.count else {
+    guard let cells else {
+      let mixed = header?.takeMixedColumns() ?? []
+      if !mixed.isEmpty { notices.append(.mixedColumns(mixed, input.name)) }
+      return nil
+    }
+    guard cells.count <= columns else {
+      let header =
+        line <= Self.lastLineOfHeader ? ", or give --skip-lines \(line - 1) if this line is the header" : ""
       throw ImportError(
         file: input.name, line: line, column: 0,
         message:
-          "the record has \(cells.count) cells but the header has \(header.count); quote cells that contain \(ImportNotice.noun(separator ?? UInt8(ascii: ",")))"
+          "the record has \(cells.count) cells but the header has \(columns); quote cells that contain \(ImportNotice.noun(separator ?? UInt8(ascii: ",")))\(header)"
       )
     }
+    if let (number, name) = header?.takeColumnWithoutName(in: cells) {
+      notices.append(.columnWithoutName(number, name, input.name))
+    }
     object.removeAll(keepingCapacity: true)
-    header.write(cells, to: &object)
+    header?.write(cells, to: &object)
     do throws(JSONError) {
       _ = try normalizer.normalize(object)
     } catch {
@@ -69,9 +78,20 @@ struct CSVSource: DocumentSource {
 
   // MARK: Header
 
+  /// The last line that is proposed as the header.
+  private static let lastLineOfHeader = 30
+
   private mutating func readHeader() throws -> CSVHeader? {
+    for _ in 0..<options.skippedLines { try input.skipLine() }
+    let named = try input.takeSeparatorLine()
+    separator = separator ?? named
+    try input.skipBlankLines()
+    let line = input.line
     var offset = 0
-    guard let counts = try countSeparators(from: &offset, findsLineEnd: true) else { return nil }
+    guard
+      let counts = try input.countSeparators(
+        Self.separators, from: &offset, trimsSpaces: options.trimsSpaces, findsLineEnd: true)
+    else { return nil }
     if separator == nil {
       let found = try determinedSeparator(counts, &offset)
       separator = found
@@ -80,21 +100,18 @@ struct CSVSource: DocumentSource {
       }
     }
     guard let cells = try record() else { return nil }
-    let names = try cells.enumerated().map { number, cell in
-      guard !cell.text.isEmpty || cell.isQuoted else {
-        throw ImportError(
-          file: input.name, line: 1, column: 0,
-          message: "column \(number + 1) has no name; name it, or write \"\" for a field whose name is empty")
-      }
-      guard let name = String(validating: cell.text, as: UTF8.self) else { throw notUTF8(1) }
+    let names = try cells.map { cell in
+      guard !cell.text.isEmpty || cell.isQuoted else { return String?.none }
+      guard let name = String(validating: cell.text, as: UTF8.self) else { throw notUTF8(line) }
       return name
     }
     do throws(CSVHeader.Fault) {
       let header = try CSVHeader(names, options)
       if let name = header.nestedName { notices.append(.nestedColumn(name, input.name)) }
+      if let name = header.repeatedName { notices.append(.repeatedColumn(name, input.name)) }
       return header
     } catch {
-      throw ImportError(file: input.name, line: 1, column: 0, message: error.message)
+      throw ImportError(file: input.name, line: line, column: 0, message: error.message)
     }
   }
 
@@ -106,51 +123,20 @@ struct CSVSource: DocumentSource {
   /// The only separator in the header, or the only one that the first record has as often.
   private mutating func determinedSeparator(_ counts: [Int], _ offset: inout Int) throws -> UInt8 {
     var found = Self.separators.indices.filter { counts[$0] > 0 }
-    if found.count > 1, let next = try countSeparators(from: &offset) {
+    if found.count > 1,
+      let next = try input.countSeparators(
+        Self.separators, from: &offset, trimsSpaces: options.trimsSpaces)
+    {
       let same = found.filter { next[$0] == counts[$0] }
       if same.count == 1 { found = same }
     }
     guard found.count < 2 else {
       let nouns = found.map { ImportNotice.noun(Self.separators[$0]) }.joined(separator: " and ")
       throw ImportError(
-        file: input.name, line: 1, column: 0,
+        file: input.name, line: input.line, column: 0,
         message: "the header has \(nouns); give the one between its cells, as in --delimiter ','")
     }
     return found.first.map { Self.separators[$0] } ?? UInt8(ascii: ",")
-  }
-
-  /// Counts the separators in a record outside of quoted cells, without consuming it.
-  ///
-  /// - Parameter findsLineEnd: Whether the end of the record determines if lines end with CR, as some programs write
-  ///   them. Otherwise they end with LF or CRLF.
-  /// - Returns: `nil` at the end.
-  private mutating func countSeparators(from offset: inout Int, findsLineEnd: Bool = false) throws -> [Int]? {
-    let start = offset
-    var counts = Self.separators.map { _ in 0 }
-    var isQuoted = false
-    // A quotation mark begins a quoted cell only where a cell begins; others are text.
-    var beginsCell = true
-    while true {
-      if offset + 1 >= input.available, try !input.fill(), offset >= input.available {
-        return offset > start ? counts : nil
-      }
-      let (byte, next) = (input[offset], input[offset + 1])
-      offset += 1
-      if isQuoted {
-        if byte == UInt8(ascii: "\"") {
-          if next == byte { offset += 1 } else { isQuoted = false }
-        }
-        continue
-      }
-      if findsLineEnd, byte == UInt8(ascii: "\r"), next != UInt8(ascii: "\n") { input.lineEnd = byte }
-      if byte == input.lineEnd { return counts }
-      isQuoted = byte == UInt8(ascii: "\"") && beginsCell
-      beginsCell = beginsCell && options.trimsSpaces && byte == UInt8(ascii: " ")
-      if let index = Self.separators.firstIndex(of: byte) {
-        counts[index] += 1
-        beginsCell = true
-      }
-    }
   }
 
   // MARK: Records

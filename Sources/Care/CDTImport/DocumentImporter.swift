@@ -58,6 +58,8 @@ public struct DocumentImporter: Sendable {
     public var hasDecimalComma = false
     /// Whether spaces around cells are left out, also around the quotes of a quoted one.
     public var trimsSpaces = false
+    /// The number of lines before the header, which are left out.
+    public var skippedLines = 0
 
     /// The defaults: the delimiter is determined, numbers are numbers, dots make objects.
     public init() {}
@@ -96,6 +98,8 @@ public struct DocumentImporter: Sendable {
   public var path: [String]?
   /// The member names on the path to the id of documents without `_id`; empty to make ids.
   public var idPath: [String] = []
+  /// The action for fields whose names begin with an underscore.
+  public var reservedNames = ReservedNames.fail
   /// The action for a document whose id exists.
   public var onConflict = ConflictRule.fail
   /// Whether documents are replaced also if they have changed since the revision in `_rev`.
@@ -152,6 +156,7 @@ public struct DocumentImporter: Sendable {
     reader.table = table
     reader.path = path
     reader.idPath = idPath
+    reader.reservedNames = reservedNames
     reader.onConflict = onConflict
     reader.ignoresRevisions = ignoresRevisions
     reader.batchSize = batchSize

@@ -7,12 +7,16 @@ enum ImportNotice: Equatable {
   case wrapper(CouchWrapper, String)
   case rows(String)
   case members([String], String)
-  case embeddedArrays([EmbeddedDocuments.EmbeddedArray], String)
+  case embedded([EmbeddedDocuments.Group], String)
+  case memberWithoutName(String)
   case bulkActions(String)
   case mongoDB(String)
-  case renamed(String, String)
+  case renamed(String, String, String)
   case table(separator: UInt8, isRecognized: Bool, String)
   case nestedColumn(String, String)
+  case columnWithoutName(Int, String, String)
+  case repeatedColumn(String, String)
+  case mixedColumns([CSVHeader.MixedColumn], String)
   case unusedIDPath(Int)
   case tombstones(Int)
   case stubs(Int)
@@ -27,21 +31,29 @@ enum ImportNotice: Equatable {
     case .members([], let file): "\(file): the members of the object are imported, with their names as ids"
     case .members(let path, let file):
       "\(file): the members of \(Self.quoted(path.joined(separator: "."))) are imported, with their names as ids"
-    case .embeddedArrays(let arrays, let file):
+    case .embedded(let groups, let file):
       "\(file): the text is one object, which is imported as one document; "
-        + arrays.prefix(3).map {
-          "--at \($0.name) imports the \($0.count) objects in its array \(Self.quoted($0.name)) instead"
-        }.joined(separator: ", ")
+        + groups.map(Self.text).joined(separator: ", ")
+    case .memberWithoutName(let file): "\(file): a member without a name is imported with an id that is made"
     case .bulkActions(let file):
       "\(file): lines of Elasticsearch's _bulk; each document is imported with the _id of its action (--format json imports all lines as they are)"
     case .mongoDB(let file):
       "\(file): MongoDB's Extended JSON; $oid, $date and numbers become plain JSON (--format json imports them as they are)"
-    case .renamed(let name, let file):
-      "\(file): names that begin with _ are reserved; \(Self.quoted(name)) is imported as \(Self.quoted(Self.renamed(name)))"
+    case .renamed(let name, let new, let file):
+      "\(file): names that begin with _ are reserved; \(Self.quoted(name)) is imported as \(Self.quoted(new))"
     case .table(let separator, let isRecognized, let file):
       "\(file): \(isRecognized ? "a table; " : "")values are separated by \(Self.noun(separator)) (--delimiter sets another)"
     case .nestedColumn(let name, let file):
       "\(file): columns such as \(Self.quoted(name)) become objects (--flat keeps the dots in the names)"
+    case .columnWithoutName(let number, let name, let file):
+      "\(file): column \(number) has no name, so it is the field \(Self.quoted(name)) (--skip-lines sets another line as the header)"
+    case .repeatedColumn(let name, let file):
+      "\(file): columns of the same name, such as \(Self.quoted(name)), become an array"
+    case .mixedColumns(let columns, let file):
+      "\(file): columns of texts have numbers: "
+        + columns.map { "\(Self.quoted($0.name)) has \($0.numbers) among \(Self.counted($0.texts, "text"))" }
+        .joined(separator: ", ")
+        + " (--text-columns \(Self.argument(columns.map(\.name).joined(separator: ","))) reads them as text)"
     case .unusedIDPath(let count):
       "--id has no effect on \(Self.counted(count, "document")) with an _id"
     case .tombstones(let count):
@@ -53,9 +65,17 @@ enum ImportNotice: Equatable {
     }
   }
 
-  /// The name of a member of MongoDB, without the underscores at its start.
-  static func renamed(_ name: String) -> String {
-    String(decoding: name.utf8.drop { $0 == UInt8(ascii: "_") }, as: UTF8.self)
+  private static func text(of group: EmbeddedDocuments.Group) -> String {
+    let path = group.path.map { $0.splitBytes(at: ".").joined(separator: "\\.") }.joined(separator: ".")
+    let what = group.areMembers ? "members of its object" : "objects in its array"
+    return
+      "--at \(argument(path)) imports the \(group.count) \(what) \(quoted(group.path.joined(separator: "."))) instead"
+  }
+
+  /// An argument as a shell takes it.
+  private static func argument(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || "._-,".utf8.contains($0) }
+    return isPlain ? text : "'\(text.replacing("'", with: #"'\''"#))'"
   }
 
   private static func text(of wrapper: CouchWrapper) -> String {

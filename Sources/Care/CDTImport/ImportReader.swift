@@ -8,6 +8,7 @@ package struct ImportReader {
   package var format = DocumentImporter.Format.automatic
   package var path: [String]?
   package var idPath: [String] = []
+  package var reservedNames = DocumentImporter.ReservedNames.fail
   package var table = DocumentImporter.TableOptions()
   package var onConflict = DocumentImporter.ConflictRule.fail
   package var ignoresRevisions = false
@@ -107,6 +108,7 @@ package struct ImportReader {
     recognized = Recognized()
     let named = Self.tableFormat(file)
     guard format == .csv || format == .tsv || (format == .automatic && path == nil && named != nil) else {
+      if !continuesOnError { try checkKind(of: &input) }
       return JSONSource(input, at: path, format: format)
     }
     if format == .automatic, let byte = try input.nextByte(),
@@ -121,6 +123,14 @@ package struct ImportReader {
     let isTSV = format == .automatic ? named == .tsv : format == .tsv
     let separator = table.delimiter?.asciiValue ?? (isTSV ? UInt8(ascii: "\t") : nil)
     return CSVSource(input, separator: separator, table, isRecognized: format == .automatic)
+  }
+
+  /// Throws for text that is not JSON, if its kind is known.
+  private func checkKind(of input: inout InputBuffer) throws {
+    guard let byte = try input.nextByte(), byte != UInt8(ascii: "{"), byte != UInt8(ascii: "["),
+      let kind = input.withBytes(nil, { TextKind($0) })
+    else { return }
+    throw ImportError(kind.message, at: input)
   }
 
   /// The format of a table that a file has by its name, which may end with `.gz`.
@@ -279,37 +289,44 @@ package struct ImportReader {
     if let mongo = try mongoDocument(reserved) {
       if format == .automatic, !recognized.isMongoDB { tell(.mongoDB(place.file)) }
       recognized.isMongoDB = true
-      for name in mongo.renamed
+      for (name, new) in mongo.renamed
       where recognized.renamed.count < Self.maximumRenamed && recognized.renamed.insert(name).inserted {
-        tell(.renamed(name, place.file))
+        tell(.renamed(name, new, place.file))
       }
-      if let text = mongo.text {
-        do throws(JSONError) {
-          _ = try normalizer.normalize(text)
-        } catch {
-          throw DatastoreError(.importedText(error))
-        }
-      }
+      if let text = mongo.text { try replaceText(text) }
       document.id = mongo.id
     } else if let id {
       document.id = id
     } else if !reserved.isEmpty {
       document = try ImportedDocument(
         reserved, readsRevisions: onConflict == .replace && !ignoresRevisions,
-        leavesOutStubs: place.isWrapped || recognized.hasRows || format == .couchDB)
+        leavesOutStubs: place.isWrapped || recognized.hasRows || format == .couchDB, reservedNames)
+      var text = normalizer.text
+      for (name, value) in document.foreign {
+        if let new = reservedNames.renamed(name) { text.addMember(new, value.utf8Text) }
+      }
+      if !document.foreign.isEmpty { try replaceText(text) }
     }
     return document
   }
 
+  private mutating func replaceText(_ text: [UInt8]) throws(DatastoreError) {
+    do throws(JSONError) {
+      _ = try normalizer.normalize(text)
+    } catch {
+      throw DatastoreError(.importedText(error))
+    }
+  }
+
   /// The document of MongoDB that the normalizer has; `nil` if it has another one. Those have no `_rev`.
-  private func mongoDocument(_ reserved: [(name: String, value: JSONValue)]) throws(DatastoreError)
+  private func mongoDocument(_ reserved: [ReservedField]) throws(DatastoreError)
     -> MongoDocument?
   {
     let isKnown = format == .mongoDB || recognized.isMongoDB
     guard !recognized.isTable, format == .automatic || format == .mongoDB,
       isKnown || !reserved.contains(where: { $0.name == "_rev" })
     else { return nil }
-    return try MongoDocument(normalizer.text, reserved: reserved, isKnown: isKnown)
+    return try MongoDocument(normalizer.text, reserved: reserved, reservedNames, isKnown: isKnown)
   }
 
   /// The id of a document without `_id`.

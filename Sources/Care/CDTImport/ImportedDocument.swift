@@ -13,6 +13,8 @@ struct ImportedDocument {
   var stubs = 0
   /// Whether it is a tombstone.
   var isDeleted = false
+  /// The members that no document can have.
+  private(set) var foreign: [ReservedField] = []
 
   /// CouchDB's own members, which are left out as the revision is: an import writes new documents, not histories.
   private static let leftOut: Set<String> = [
@@ -24,9 +26,11 @@ struct ImportedDocument {
   /// - Parameters:
   ///   - readsRevisions: Whether `_rev` is used.
   ///   - leavesOutStubs: Whether attachments may come without content.
-  /// - Throws: `DatastoreError` for a member that no document can have.
+  ///   - names: The action for members that no document can have.
+  /// - Throws: `DatastoreError` for a member that is invalid.
   init(
-    _ reserved: [(name: String, value: JSONValue)], readsRevisions: Bool, leavesOutStubs: Bool
+    _ reserved: [ReservedField], readsRevisions: Bool, leavesOutStubs: Bool,
+    _ names: DocumentImporter.ReservedNames
   ) throws(DatastoreError) {
     for (name, value) in reserved where name == "_id" { id = try Self.id(value) }
     for (name, value) in reserved {
@@ -43,7 +47,8 @@ struct ImportedDocument {
         let inline = leavesOutStubs ? withoutStubs(value) : value
         if let inline { attachments = try Attachments(inlineJSON: inline) }
       case _ where Self.leftOut.contains(name): continue
-      default: throw DatastoreError(.reservedKey(name, id: id))
+      case _ where names == .fail: throw DatastoreError(.importedKey(name, id: id))
+      default: foreign.append((name, value))
       }
     }
   }

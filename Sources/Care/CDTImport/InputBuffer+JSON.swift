@@ -86,4 +86,45 @@ extension InputBuffer {
       }
     }
   }
+
+  /// Whether an object begins here, and another behind it, which is not looked for behind one that is longer than the limit.
+  mutating func hasSeveralObjects(within limit: Int) throws -> Bool {
+    guard try nextByte() == UInt8(ascii: "{") else { return false }
+    while true {
+      let (next, isKnown) = withBytes { bytes in
+        let text = JSONBytes(bytes)
+        let next = text.skipSpace(text.endOfValue(at: 0))
+        return (next, next < bytes.count)
+      }
+      if isKnown { return self[next] == UInt8(ascii: "{") }
+      guard available < limit, try fillMore() else { return false }
+    }
+  }
+
+  /// Whether the value that begins here ends on its line.
+  mutating func isValueOnLine() throws -> Bool {
+    guard let length = try lineLength() else { return false }
+    return withBytes(length) { JSONBytes($0).endOfValue(at: 0) < length }
+  }
+
+  /// Normalizes the object that begins here, and reads on until its end is known.
+  ///
+  /// - Returns: Its length.
+  mutating func normalize(_ normalizer: inout JSONNormalizer) throws -> Result<Int, JSONError> {
+    while true {
+      let result: Result<Int, JSONError> = withBytes { text in
+        do throws(JSONError) {
+          return .success(try normalizer.normalize(text))
+        } catch {
+          return .failure(error)
+        }
+      }
+      // An error at the end of what was read may be only that.
+      guard case .failure(let error) = result, error.offset + Self.longestToken >= available, try fillMore()
+      else { return result }
+    }
+  }
+
+  /// The length of an escaped surrogate pair, the longest token whose error is reported at its start.
+  private static let longestToken = 16
 }

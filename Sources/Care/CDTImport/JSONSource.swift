@@ -32,8 +32,9 @@ struct JSONSource: DocumentSource {
 
   /// Whether each value of the text is one line, as in the files of couchbackup and pouchdb-dump: a line that is cut off ends there.
   private var hasLines = false
-  /// The path to the document in each object of the text.
+  /// The path to the documents in each object of the text.
   private var linePath: ArraySlice<String> = []
+  private var object: OpenObject?
 
   private enum State {
     /// Between the values of the text.
@@ -65,6 +66,14 @@ struct JSONSource: DocumentSource {
     var isObject: Bool { end == UInt8(ascii: "}") }
   }
 
+  /// An object that begins here, or begins before the document that was read last, with documents at a path in it.
+  private struct OpenObject {
+    var places: ArraySlice<PathDocuments.Place>
+    let length: Int
+    /// The number of its bytes that are consumed.
+    var passed = 0
+  }
+
   /// The number of bytes of a value that are read to recognize a wrapper.
   private static let longestProbe = 1 << 20
 
@@ -88,6 +97,7 @@ struct JSONSource: DocumentSource {
       do { try enter(path) } catch let error as ImportError { throw fatal(error) }
     }
     while true {
+      if object != nil, let place = try documentOfObject(&normalizer) { return place }
       switch state {
       case .ended: return nil
       case .between:
@@ -97,7 +107,7 @@ struct JSONSource: DocumentSource {
         recovery = .nextElement
         let place = try element(&normalizer)
         state = .behindElement
-        return place
+        if let place { return place }
       }
     }
   }
@@ -148,7 +158,10 @@ struct JSONSource: DocumentSource {
   ///
   /// - Returns: `nil` if the text has no actions.
   private mutating func takeAction() throws -> BulkAction? {
-    let isAction = try kind == .actions || input.withBytes { BulkAction.canBegin($0) } && hasSeveralObjects()
+    let isAction =
+      try kind == .actions
+      || input.withBytes { BulkAction.canBegin($0) }
+        && input.hasSeveralObjects(within: Self.longestProbe)
     let length = isAction ? try input.valueLength() : nil
     guard let length, let action = input.withBytes(length, { BulkAction($0) }) else {
       guard kind == .actions else { return nil }
@@ -183,7 +196,7 @@ struct JSONSource: DocumentSource {
   private mutating func takeWrapper() throws -> Bool {
     let wasUnknown = kind == .unknown
     guard let found = try probe() else {
-      if hasLines, try !isValueOnLine() {
+      if hasLines, try !input.isValueOnLine() {
         recovery = .nextLine
         throw ImportError(Self.cutLine, at: input)
       }
@@ -242,29 +255,24 @@ struct JSONSource: DocumentSource {
     }
   }
 
-  /// Reads the object that begins here.
+  /// Reads the object that begins here; `nil` if it has the documents in it.
   ///
   /// - Parameter id: The id that its action gives it.
   private mutating func document(
     _ normalizer: inout JSONNormalizer, named id: String?
-  ) throws -> SourcePlace {
-    var id = id
+  ) throws -> SourcePlace? {
     let (line, column) = (input.line, isFirst ? input.column : 1)
     let length: Int
-    switch try read(&normalizer) {
+    switch try input.normalize(&normalizer) {
     case .success(let end): length = end
     case .failure(let error):
       recovery = error.line == 1 ? .nextLine : .nextObject
       throw ImportError(error, in: input)
     }
     if !linePath.isEmpty {
-      id = normalizer.plainID ?? normalizer.reserved.last { $0.name == "_id" }?.value.stringValue
-      do {
-        try replace(&normalizer, length, by: linePath)
-      } catch {
-        recovery = .nextObject
-        throw error
-      }
+      recovery = .nextObject
+      try open(length, at: linePath)
+      return nil
     }
     input.take(length)
     if isFirst {
@@ -275,43 +283,18 @@ struct JSONSource: DocumentSource {
     return SourcePlace(file: input.name, line: line, name: id)
   }
 
-  /// Normalizes the object that begins here, and reads on until its end is known.
-  private mutating func read(_ normalizer: inout JSONNormalizer) throws -> Result<Int, JSONError> {
-    while true {
-      let result: Result<Int, JSONError> = input.withBytes { text in
-        do throws(JSONError) {
-          return .success(try normalizer.normalize(text))
-        } catch {
-          return .failure(error)
-        }
-      }
-      // An error at the end of what was read may be only that.
-      guard case .failure(let error) = result, error.offset + Self.longestToken >= input.available,
-        try input.fillMore()
-      else { return result }
-    }
-  }
-
-  /// The length of an escaped surrogate pair, the longest token whose error is reported at its start.
-  private static let longestToken = 16
-
   /// If the whole text is one object without `_id`, it may be meant as many documents.
   private mutating func judgeFirst(
     _ document: JSONNormalizer, _ place: SourcePlace, _ column: Int
   ) throws {
-    guard format == .automatic, document.reserved.isEmpty, try input.nextByte() == nil else { return }
-    switch document.text.withUnsafeBytes({ EmbeddedDocuments(JSONBytes($0)) }) {
-    case nil: return
-    case .arrays(let arrays)?: notices.append(.embeddedArrays(arrays, input.name))
-    case .members(let count)?:
-      recovery = .none
-      state = .ended
-      throw ImportError(
-        file: place.file, line: place.line, column: column,
-        message:
-          "the text is one object whose \(count) members are objects of one kind; give --at . to import each of them with its name as the id, or --format json to import the object as one document"
-      )
-    }
+    guard format == .automatic, try input.nextByte() == nil else { return }
+    let reserved = document.reserved.map(\.name)
+    guard !reserved.contains("_id"),
+      let embedded = document.text.withUnsafeBytes({ EmbeddedDocuments(JSONBytes($0)) })
+    else { return }
+    if case .groups(let groups) = embedded { return notices.append(.embedded(groups, input.name)) }
+    guard let doubt = embedded.doubt, reserved.isEmpty else { return }
+    throw fatal(ImportError(file: place.file, line: place.line, column: column, message: doubt))
   }
 
   mutating func recover() throws -> Bool {
@@ -387,24 +370,32 @@ struct JSONSource: DocumentSource {
 
   private static let cutLine = "the line is cut off; the rest of it is missing, so read the database again"
 
-  private mutating func element(_ normalizer: inout JSONNormalizer) throws -> SourcePlace {
+  /// Reads the element that begins here; `nil` if it has the documents in it.
+  private mutating func element(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
     var name: String?
     try checkLine()
     if container.isObject {
       do { name = try input.memberName() } catch let error as ImportError { throw fatal(error) }
+      if name?.isEmpty == true {
+        notices.append(.memberWithoutName(input.name))
+        name = nil
+      }
     }
     guard try input.nextByte() == UInt8(ascii: "{") else {
       throw ImportError("a document must be an object in braces; remove anything else", at: input)
     }
     let line = input.line
-    let result = try read(&normalizer)
-    if case .failure = result, container.line != nil, try !isValueOnLine() {
+    let result = try input.normalize(&normalizer)
+    if case .failure = result, container.line != nil, try !input.isValueOnLine() {
       (state, recovery) = (.between, .nextLine)
       throw ImportError(Self.cutLine, at: input)
     }
     switch result {
     case .success(let end):
-      if !container.rest.isEmpty { try replace(&normalizer, end, by: container.rest) }
+      guard container.rest.isEmpty else {
+        try open(end, at: container.rest)
+        return nil
+      }
       input.take(end)
     case .failure(let error) where error.code == .unexpectedEnd:
       throw ImportError(
@@ -414,32 +405,30 @@ struct JSONSource: DocumentSource {
     return SourcePlace(file: input.name, line: line, name: name, isWrapped: kind == .wrappers)
   }
 
-  /// Whether the value that begins here ends on its line.
-  private mutating func isValueOnLine() throws -> Bool {
-    guard let length = try input.lineLength() else { return false }
-    return input.withBytes(length) { JSONBytes($0).endOfValue(at: 0) < length }
+  // MARK: Documents at a path in an object
+
+  /// Finds the documents at a path in the valid object that begins here.
+  private mutating func open(_ length: Int, at path: ArraySlice<String>) throws {
+    guard let found = input.withBytes(length, { PathDocuments(JSONBytes($0), at: path) }) else {
+      throw ImportError(
+        "the element has no object at \(DatastoreError.quoted(path.joined(separator: "."))); check the path given to --at",
+        at: input)
+    }
+    object = OpenObject(places: found.places[...], length: length)
   }
 
-  /// Replaces an object of the text by the document at a path in it.
-  ///
-  /// - Parameter length: That of the object, which begins here.
-  private func replace(
-    _ normalizer: inout JSONNormalizer, _ length: Int, by path: ArraySlice<String>
-  ) throws {
-    let missing = ImportError(
-      "the element has no object at \(DatastoreError.quoted(path.joined(separator: "."))); check the path given to --at",
-      at: input)
-    let found = input.withBytes(length) { bytes in
-      var value = 0
-      for name in path {
-        guard
-          let member = JSONBytes(bytes).member(spelled: JSONString.spelling(of: Array(name.utf8)), at: value)
-        else { return false }
-        value = member
-      }
-      return (try? normalizer.normalize(bytes, from: value)) != nil
-    }
-    guard found else { throw missing }
+  /// Reads the next document of the open object; `nil` behind the last, when the object is consumed.
+  private mutating func documentOfObject(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
+    guard var object else { return nil }
+    let place = object.places.popFirst()
+    let next = place?.start ?? object.length
+    input.take(next - object.passed)
+    object.passed = next
+    self.object = place == nil ? nil : object
+    guard let place else { return nil }
+    recovery = .here
+    if case .failure(let error) = try input.normalize(&normalizer) { throw ImportError(error, in: input) }
+    return SourcePlace(file: input.name, line: input.line, name: place.id)
   }
 
   // MARK: Objects around the documents
@@ -449,8 +438,8 @@ struct JSONSource: DocumentSource {
   ///
   /// If the text has several objects, the whole path is followed in each.
   private mutating func enter(_ path: [String]) throws {
-    if !path.isEmpty, try hasSeveralObjects(),
-      !input.withBytes(nil, { Self.hasArray(JSONBytes($0), at: path) })
+    if !path.isEmpty, try input.hasSeveralObjects(within: Self.longestProbe),
+      !input.withBytes(nil, { PathDocuments.hasArray(JSONBytes($0), at: path) })
     {
       (linePath, kind) = (path[...], .documents)
       return
@@ -471,32 +460,6 @@ struct JSONSource: DocumentSource {
     }
     input.take(1)
     state = .beforeFirst
-  }
-
-  /// Whether the path leads to an array, or through one.
-  private static func hasArray(_ text: JSONBytes, at path: [String]) -> Bool {
-    var value = 0
-    for name in path where text.kind(at: value) == .object {
-      guard let member = text.member(spelled: JSONString.spelling(of: Array(name.utf8)), at: value) else {
-        return false
-      }
-      value = member
-    }
-    return text.kind(at: value) == .array
-  }
-
-  /// Whether an object begins here, and another one behind it, which is not looked for behind a long one.
-  private mutating func hasSeveralObjects() throws -> Bool {
-    guard try input.nextByte() == UInt8(ascii: "{") else { return false }
-    while true {
-      let (next, isKnown) = input.withBytes { bytes in
-        let text = JSONBytes(bytes)
-        let next = text.skipSpace(text.endOfValue(at: 0))
-        return (next, next < bytes.count)
-      }
-      if isKnown { return input[next] == UInt8(ascii: "{") }
-      guard input.available < Self.longestProbe, try input.fillMore() else { return false }
-    }
   }
 
   /// Leaves the container, and skips the rest of the objects around it.

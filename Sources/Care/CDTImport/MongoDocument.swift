@@ -12,16 +12,19 @@ struct MongoDocument {
   let id: String?
   /// The text of the other members; `nil` if it is as it was.
   private(set) var text: [UInt8]?
-  /// The names that begin with an underscore, which is left out.
-  private(set) var renamed: [String] = []
+  /// The names that begin with an underscore, and those that replace them.
+  private(set) var renamed: [(name: String, new: String)] = []
 
   /// - Parameters:
   ///   - text: The compact text of the members whose names don't begin with an underscore.
   ///   - reserved: The others.
+  ///   - names: The action for the others.
   ///   - isKnown: Whether the document is known to be of MongoDB.
   /// - Returns: `nil` if nothing tells that it is.
   /// - Throws: `DatastoreError` if the `_id` can't be one.
-  init?(_ text: [UInt8], reserved: [(name: String, value: JSONValue)], isKnown: Bool) throws(DatastoreError) {
+  init?(
+    _ text: [UInt8], reserved: [ReservedField], _ names: DocumentImporter.ReservedNames, isKnown: Bool
+  ) throws(DatastoreError) {
     let converted = ExtendedJSON.converted(text)
     guard isKnown || converted != nil || reserved.contains(where: { Self.tells($0.name, $0.value) }) else {
       return nil
@@ -34,14 +37,9 @@ struct MongoDocument {
         id = try Self.id(plain)
         continue
       }
-      renamed.append(name)
-      // The closing brace moves behind the member.
-      if whole.removeLast() != UInt8(ascii: "}") { continue }
-      if whole.count > 1 { whole.append(UInt8(ascii: ",")) }
-      JSONString.write(ImportNotice.renamed(name), to: &whole)
-      whole.append(UInt8(ascii: ":"))
-      whole += plain.utf8Text
-      whole.append(UInt8(ascii: "}"))
+      guard let new = names == .fail ? Self.withoutUnderscores(name) : names.renamed(name) else { continue }
+      renamed.append((name, new))
+      whole.addMember(new, plain.utf8Text)
     }
     self.id = id
     if converted != nil || !renamed.isEmpty { self.text = whole }
@@ -54,6 +52,10 @@ struct MongoDocument {
     case ("_id", .object): plain(value).objectValue == nil
     default: false
     }
+  }
+
+  private static func withoutUnderscores(_ name: String) -> String {
+    String(decoding: name.utf8.drop { $0 == UInt8(ascii: "_") }, as: UTF8.self)
   }
 
   private static func plain(_ value: JSONValue) -> JSONValue {

@@ -43,7 +43,8 @@ extension DatastoreError {
     case sourcePathWithNUL(String, of: String), missingAttachment(String, String)
     case damagedAttachment(String, String)
     // Imports
-    case importedText(JSONError), importedID, importedRevision(JSONValue), compressedFile(String, Bool)
+    case importedText(JSONError), importedID, importedRevision(JSONValue), importedKey(String, id: String?)
+    case compressedFile(String, Bool)
     case valueTooLong(String, line: Int, limit: Int), decompressedFile(String, limit: Int64)
 
     fileprivate var code: Code {
@@ -72,7 +73,7 @@ extension DatastoreError {
       case .projected, .noRevisionID, .otherDocument, .historyOfOther, .generationGap, .generationTooHigh:
         .invalidRevision
       case .missingBody, .nothingToDecode: .missingBody
-      case .reservedKey: .reservedKey
+      case .reservedKey, .importedKey: .reservedKey
       case .documentExists, .notALeaf: .conflict
       case .notAmongLeaves: .invalidResolution
       case .attachmentWithoutName, .attachmentUnderOtherName, .inlineAttachmentsNoObject, .inlineAttachment,
@@ -96,7 +97,8 @@ extension DatastoreError {
         .notAmongLeaves(_, let id):
         id
       case .missingBody(let id), .reservedKey(_, let id), .notANumber(let id), .bodyTooDeep(let id),
-        .nothingToDecode(let id), .attachmentWithoutName(let id), .attachmentUnderOtherName(_, _, let id):
+        .nothingToDecode(let id), .attachmentWithoutName(let id), .attachmentUnderOtherName(_, _, let id),
+        .importedKey(_, let id):
         id
       default: nil
       }
@@ -263,6 +265,8 @@ extension DatastoreError {
 
       case .importedText(let error): error.message
       case .importedID: "_id must be a string; quote it, or leave it out and name another field with --id"
+      case .importedKey(let key, _):
+        "the key \(quoted(key)) begins with an underscore, which is reserved; add --reserved rename to import it as \(quoted("x" + key)), or --reserved drop to leave it out"
       case .importedRevision(let value):
         "_rev must be a revision id, not \(value.text); leave it out, or add --force to ignore it"
       case .compressedFile(let name, let isTruncated):

@@ -114,6 +114,62 @@ import Testing
     #expect(try space.run("export", "s").output.contains(json))
   }
 
+  static let unusual: [(csv: String, options: [String], notice: String, json: String)] = [
+    ("sep=;\r\n_id;n\r\nx;1\r\n", [], "", #""n":1}"#),
+    ("\u{FEFF}\"sep=|\"\n_id|n\nx|1\n", [], "", #""n":1}"#),
+    ("sep=;\r_id;n\rx;1\r", [], "", #""n":1}"#),
+    ("sep=;\n_id,n\nx,1\n", ["--delimiter", ","], "", #""n":1}"#),
+    ("\n\r\n_id,n\nx,1\n", [], "", #""n":1}"#),
+    ("# \"a\n,,\n_id,n\nx,1\n", ["--skip-lines", "2"], "", #""n":1}"#),
+    ("# a\r\rn,_id\r1,x\r", ["--skip-lines", "1"], "", #""n":1}"#),
+    ("Report\nsep=;\n_id;n\nx;1", ["--skip-lines", "1"], "", #""n":1}"#),
+    ("_id,n,\nx,1,\ny,2\n", [], "", #""n":1}"#),
+    (
+      ",_id,,column1\n0,x,,a\n1,y,7,\n", [],
+      "t.csv: column 1 has no name, so it is the field \"column1_\" (--skip-lines sets another line as the header)",
+      #""column1_":0,"column1":"a"}"#
+    ),
+    (
+      "_id,a,b.c,a,a,b.c\nx,1,,,two,\n", [],
+      "t.csv: columns such as \"b.c\" become objects (--flat keeps the dots in the names)\ncdtquery: "
+        + "t.csv: columns of the same name, such as \"a\", become an array", #""a":[1,"two"]}"#
+    ),
+    (
+      "_id,title,n\nw,Dune,1\ny,Emma,n/a\nx,1984,2\n", [],
+      "t.csv: columns of texts have numbers: \"title\" has 1 among 2 texts (--text-columns title reads them as text)",
+      #""title":1984,"n":2}"#
+    ),
+    (
+      "_id,my title,b\nw,Dune,c\ny,Emma,d\nx,1984,5\n", [],
+      "t.csv: columns of texts have numbers: \"my title\" has 1 among 2 texts, \"b\" has 1 among 2 texts "
+        + "(--text-columns 'my title,b' reads them as text)", #""my title":1984,"b":5}"#
+    ),
+    ("_id,title\nw,Dune\ny,Emma\nx,1984\n", ["--text-columns", "title"], "", #""title":"1984"}"#),
+  ]
+
+  @Test(arguments: unusual.indices) func `a table that a program wrote in its own way is read`(
+    _ number: Int
+  ) throws {
+    let (csv, options, notice, json) = Self.unusual[number]
+    let space = try Workspace()
+    try space.write(csv, to: "t.csv")
+    let result = try space.run(Built.cdtquery, ["import", "s", "t.csv"] + options)
+    #expect(result.errors.hasPrefix(notice.isEmpty ? "" : "cdtquery: \(notice)\n"))
+    #expect(result.errors.split(separator: "\n").last?.hasSuffix(" imported") == true)
+    #expect(notice.isEmpty == (result.errors.split(separator: "\n").count == 1))
+    #expect(try space.run("get", "s", "x").output.contains(json))
+  }
+
+  @Test func `a line that is wider than the header far below it is not proposed as the header`() throws {
+    let space = try Workspace()
+    let records = String(repeating: "1\n", count: 40)
+    let result = try space.run("import", "s", "--format", "csv", input: "a\n\(records)1,2\n")
+    #expect(
+      result.errors
+        == "cdtquery: standard input:42: the record has 2 cells but the header has 1; quote cells that contain commas\n"
+    )
+  }
+
   @Test func `null, and a member without a name, come back as they were`() throws {
     let json = #"{"_id":"x","a":null,"b":"null","c":true,"d":"true","":1}"#
     let space = try Workspace(json)
@@ -141,11 +197,8 @@ import Testing
   static let refused = [
     (
       csv: "a,b\n1,2\n3,4,5\n",
-      error: "3: the record has 3 cells but the header has 2; quote cells that contain commas"
-    ),
-    (
-      csv: "a,\n1,2\n",
-      error: "1: column 2 has no name; name it, or write \"\" for a field whose name is empty"
+      error:
+        "3: the record has 3 cells but the header has 2; quote cells that contain commas, or give --skip-lines 2 if this line is the header"
     ),
     (
       csv: "a;b,c\n1;2,3\n",
@@ -166,10 +219,16 @@ import Testing
       error:
         "1: the column \"a.b\" and others can't both be fields, as one is a member of the other; rename one, or give --flat to keep the dots in the names"
     ),
-    (csv: "a,a\n1,2\n", error: "1: two columns are named \"a\"; name each once"),
+    (csv: "_id,_id\n1,2\n", error: "1: two columns are named \"_id\"; rename one"),
+    (
+      csv: "a.b,a\n1,2\n",
+      error:
+        "1: the column \"a\" and others can't both be fields, as one is a member of the other; rename one, or give --flat to keep the dots in the names"
+    ),
     (
       csv: "a,b\r1,2\r3,4,5\r",
-      error: "3: the record has 3 cells but the header has 2; quote cells that contain commas"
+      error:
+        "3: the record has 3 cells but the header has 2; quote cells that contain commas, or give --skip-lines 2 if this line is the header"
     ),
     (
       csv: "a\n1\n\"open\n2\n",

@@ -175,6 +175,106 @@ import Testing
     #expect(result.errors == "cdtquery: 5000 deleted documents are left out\n1 imported\n")
   }
 
+  static let embedded = [
+    (
+      #"{"log":{"version":"1.2","entries":[{"time":5},{"time":6}]}}"#, "--at log.entries",
+      "2 objects in its array"
+    ),
+    (
+      #"{"data":{"user":{"my repos":{"nodes":[{"a":1},{"a":2}]}}}}"#, "--at 'data.user.my repos.nodes'",
+      "2 objects in its array"
+    ),
+    (#"{"a.b":{"c":[{},{}]}}"#, #"--at 'a\.b.c'"#, "2 objects in its array"),
+    (
+      #"{"took":1,"_shards":{"total":1},"hits":{"total":2,"hits":[{"_id":"1","_source":{}},{"_id":"2","_source":{}}]}}"#,
+      "--at hits.hits._source", "2 objects in its array"
+    ),
+    (
+      #"{"recipes":{"soup":{"minutes":20},"cake":{"minutes":60},"bread":{"minutes":90}}}"#, "--at recipes",
+      "3 members of its object"
+    ),
+    (
+      #"{"name":"x","packages":{"":{"name":"x"},"node_modules/a":{"version":"1"},"node_modules/b":{"version":"2"},"node_modules/c":{"link":true}}}"#,
+      "--at packages", "4 members of its object"
+    ),
+  ]
+
+  @Test(arguments: embedded)
+  func `documents further down in one object have a hint`(_ c: (json: String, option: String, what: String))
+    throws
+  {
+    let space = try Workspace()
+    let result = try space.run("import", "s", "--keep-going", input: c.json)
+    #expect(result.errors.contains("\(c.option) imports the \(c.what) "), "\(result.errors)")
+  }
+
+  @Test func `the three largest groups of objects have a hint, in their order`() throws {
+    let space = try Workspace()
+    let groups = [2, 4, 3, 5].map {
+      "\"g\($0)\":[\(Array(repeating: "{}", count: $0).joined(separator: ","))]"
+    }
+    let result = try space.run("import", "s", input: "{\(groups.joined(separator: ","))}")
+    let options = result.errors.split(separator: " ").filter { $0.hasPrefix("g") && !$0.contains("\"") }
+    #expect(options == ["g4", "g3", "g5"])
+  }
+
+  @Test func `a member without a name is imported with an id that is made`() throws {
+    let space = try Workspace()
+    let result = try space.run(
+      "import", "s", "--at", "packages", input: #"{"packages":{"":{"name":"x"},"a":{"name":"y"}}}"#)
+    #expect(
+      result.errors.hasSuffix(
+        "cdtquery: standard input: a member without a name is imported with an id that is made\n2 imported\n")
+    )
+    #expect(try space.run("find", "s", #"{"name":"x"}"#, "--ids").output.count > 10)
+  }
+
+  static let paths: [(json: String, path: String, ids: [String])] = [
+    (
+      #"{"Reservations":[{"Instances":[{"_id":"i-1"},{"_id":"i-2"}]},{"Instances":[]},{"_id":"r","Instances":[{"_id":"i-3"}]}]}"#,
+      "Reservations.Instances", ["i-1", "i-2", "i-3"]
+    ),
+    (#"{"runs":[{"tool":{},"results":[[{"_id":"a"}],{"_id":"b"}]}]}"#, "runs.results", ["a", "b"]),
+    (#"[{"_id":"1","_source":{"a":1}},{"_id":"2","_source":{"_id":"own"}}]"#, "_source", ["1", "own"]),
+    (
+      #"{"hits":{"hits":[{"_id":"1","_source":{"a":1}},{"_id":"2","_source":{"a":2}}]}}"#,
+      "hits.hits._source",
+      ["1", "2"]
+    ),
+    (
+      #"{"hit":{"_id":"1","_source":{}}}"# + "\n" + #"{"hit":{"_id":"2","_source":{}}}"#, "hit._source",
+      ["1", "2"]
+    ),
+    (
+      #"{"x":[{"_id":"1","docs":[{"_id":"a"}]}]}"# + " ", "x.docs", ["a"]
+    ),
+  ]
+
+  @Test(arguments: paths) func `a path leads through arrays, and takes the id around a document along`(
+    _ c: (json: String, path: String, ids: [String])
+  ) throws {
+    let space = try Workspace()
+    let result = try space.run("import", "s", "--at", c.path, input: c.json)
+    #expect(result.errors == "\(c.ids.count) imported\n")
+    #expect(try space.run("find", "s", "--ids", "--sort", "_id").lines == c.ids)
+    try space.write(c.json, to: "f.json")
+    #expect(try space.run("find", "f.json", "--ids", "--at", c.path).lines == c.ids)
+  }
+
+  @Test func `documents in an array within an array have the lines that they begin on`() throws {
+    let space = try Workspace()
+    let text =
+      "{\"a\":[\n{\"b\":[{\"_id\":\"1\"},\n\n{\"_id\":2},{\"_id\":\"3\"}]},\n{\"c\":1},{\"b\":[{\"_id\":\"4\"},5]}]}"
+    let result = try space.run(
+      "import", "s", "--at", "a.b", "--keep-going", "--format", "json", input: text)
+    #expect(
+      result.errors.split(separator: "\n").map { $0.prefix { $0 != ";" } } == [
+        "cdtquery: standard input:4: _id must be a string",
+        "cdtquery: standard input:5:1: the element has no object at \"b\"",
+        "cdtquery: standard input:5:9: the element has no object at \"b\"", "2 imported, 3 failed",
+      ])
+  }
+
   @Test func `one object with an array of objects is a document, with a hint`() throws {
     let space = try Workspace()
     let result = try space.run("import", "s", input: #"{"type":"x","features":[{"a":1},{"a":2}]}"#)

@@ -27,6 +27,18 @@ import Testing
     #expect(try space.run("check", "elsewhere/before").status == 0)
   }
 
+  @Test func `the directory that the backup is in is created, and no more than that`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try space.run("backup", "people/contacts", "new/saved").status == 0)
+    #expect(try space.run("backup", "--all", "people", "all/saved").status == 0)
+    #expect(try space.run("backup", "--verify", "all/saved/contacts").status == 0)
+    #expect(try space.run("backup", "people/none", "other/saved").status == 66)
+    #expect(!space.exists("other"))
+    let result = try space.run("backup", "people/contacts", "no/where/saved")
+    #expect(result.status == 74)
+    #expect(result.errors.hasPrefix("cdtquery: can't create no/where: No such file or directory"))
+  }
+
   @Test func `a state that is not there, and damage, are told and leave no store`() throws {
     let space = try Workspace(Workspace.people)
     #expect(try space.run("restore", "nothing", "other/x").status == 66)

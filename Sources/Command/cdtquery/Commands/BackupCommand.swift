@@ -11,10 +11,10 @@ struct BackupCommand: ParsableCommand {
     abstract: "Back up what has changed since the last backup, and print what was saved.",
     discussion: """
       Saves one state of the store while others read and write it: all documents with conflicts, histories and \
-      attachments the first time, and later what has changed. DIRECTORY is created if it does not exist. A run that is \
-      interrupted leaves the backup as it was. An attachment whose content is missing or damaged is named on a line like those of \
-      check, its document is saved without it, and the exit code is 1. restore brings each saved state back. The backup of an encrypted store is \
-      encrypted, with the same key.
+      attachments the first time, and later what has changed. DIRECTORY and the directory that it is in are created if \
+      they do not exist. A run that is interrupted leaves the backup as it was. An attachment whose content is missing or \
+      damaged is named on a line like those of check, its document is saved without it, and the exit code is 1. restore \
+      brings each saved state back. The backup of an encrypted store is encrypted, with the same key.
 
       --all takes a directory of stores, and backs up each in a directory of its name. With --follow, stores that appear \
       later are backed up too, and one that can't be is named and tried again after a minute.
@@ -63,6 +63,7 @@ struct BackupCommand: ParsableCommand {
     guard !DatabaseArgument.isURL(source) else { return try backUpMirror(in: directory) }
     guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
     let store = try StoreArgument(orURL: source).open()
+    try Self.makeParent(of: directory)
     let report = try backUp(store, to: directory)
     guard follow else { return try Self.check(report) }
     let following = Task { try await Self.follow(store, to: directory, after: report.increment.sequence) }
@@ -71,6 +72,11 @@ struct BackupCommand: ParsableCommand {
     if !following.isCancelled {
       throw ToolError(.missing, "the store \(source) was deleted, which ends its backup")
     }
+  }
+
+  /// Creates the directory that the backup is in, as an import does for its store.
+  private static func makeParent(of directory: String) throws {
+    if let parent = StoreArgument(argument: directory)?.directory { try FileSystem.makeDirectory(parent) }
   }
 
   /// Backs up what has changed, and prints what was saved.
@@ -102,6 +108,7 @@ struct BackupCommand: ParsableCommand {
       throw ToolError(.missing, "there is no directory \(source); check the path")
     }
     let manager = try Stores.manager(of: source)
+    try Self.makeParent(of: target)
     try FileSystem.makeDirectory(target)
     if follow {
       let following = Task { try await Self.followAll(manager, to: target) }
@@ -227,6 +234,7 @@ struct BackupCommand: ParsableCommand {
     /// Backs up a store that the database is replicated to.
     private func backUpMirror(in directory: String) throws {
       let database = try server.database(source)
+      try Self.makeParent(of: directory)
       let (store, undo) = try StoreArgument(directory: directory, name: Backup.mirror).createUndoably()
       let pull = DatabasePull(from: database, to: store, isQuiet: quiet)
       do {

@@ -14,6 +14,11 @@ struct FileOptions: ParsableArguments {
   @Option(
     name: .customLong("id"), help: "The field to use as the id of documents without _id, as in customer.id.")
   var idPath: String?
+  @Option(
+    help:
+      "What to do with fields such as _links, whose names are reserved: fail, rename (to x_links) or drop. (default: fail)"
+  )
+  var reserved: DocumentImporter.ReservedNames?
   @Option(help: "The character between the cells of a table, if the header does not show it.")
   var delimiter: String?
   @Option(help: "Columns whose cells stay text, as in zip,color; * is every column.")
@@ -23,13 +28,15 @@ struct FileOptions: ParsableArguments {
   @Flag(help: "Read quoted cells that are numbers as numbers.") var quotedNumbers = false
   @Flag(help: "Read numbers with a comma in place of the decimal point, as in 3,5.") var decimalComma = false
   @Flag(help: "Leave out spaces around cells, also around quoted ones.") var trim = false
+  @Option(help: "Leave out this many lines before the header of a table.") var skipLines: Int?
 
   init() {}
 
-  var isEmpty: Bool { path == nil && idPath == nil && !hasTableOptions }
+  var isEmpty: Bool { path == nil && idPath == nil && reserved == nil && !hasTableOptions }
 
   private var hasTableOptions: Bool {
     delimiter != nil || textColumns != nil || flat || quotedNumbers || decimalComma || trim
+      || skipLines != nil
   }
 
   func check(_ format: DocumentImporter.Format) throws {
@@ -40,6 +47,7 @@ struct FileOptions: ParsableArguments {
         hasTableOptions && (path != nil || ![.automatic, .csv, .tsv].contains(format)),
       "--delimiter must be an ASCII character other than a quotation mark, or tab":
         delimiter.map { Self.delimiter($0) == nil } ?? false,
+      "--skip-lines must be a whole number, 0 or more": (skipLines ?? 0) < 0,
     ])
   }
 
@@ -57,6 +65,7 @@ struct FileOptions: ParsableArguments {
     table.readsQuotedNumbers = quotedNumbers
     table.hasDecimalComma = decimalComma
     table.trimsSpaces = trim
+    table.skippedLines = skipLines ?? 0
     return table
   }
 
@@ -66,6 +75,7 @@ struct FileOptions: ParsableArguments {
     // Table options mean that the files are tables, whatever their names.
     if hasTableOptions, format == .automatic { reader.format = .csv }
     reader.table = table
+    reader.reservedNames = reserved ?? .fail
     reader.path = try path.map { $0 == "." ? [] : try Self.names(onPath: $0, of: "--at") }
     reader.idPath = try idPath.map { try Self.names(onPath: $0, of: "--id") } ?? []
   }
@@ -82,6 +92,12 @@ struct FileOptions: ParsableArguments {
 
   /// Detects a mistyped name before anything is read or created.
   static func checkReadable(_ file: String) throws(ToolError) {
+    guard !DatabaseArgument.isURL(file) else {
+      throw ToolError(
+        .usage,
+        "\(file) is an address, and import reads files; pipe it in: curl -fL '\(file)' | cdtquery import STORE -"
+      )
+    }
     do {
       if file != "-" { try Files.checkReadable(file) }
     } catch {

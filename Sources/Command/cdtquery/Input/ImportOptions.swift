@@ -58,4 +58,5 @@ struct ImportOptions: ParsableArguments {
 }
 
 extension DocumentImporter.Format: ExpressibleByArgument {}
+extension DocumentImporter.ReservedNames: ExpressibleByArgument {}
 extension DocumentImporter.ConflictRule: ExpressibleByArgument {}
