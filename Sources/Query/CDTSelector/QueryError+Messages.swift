@@ -138,6 +138,7 @@ extension QueryError {
         "the path has more than \(FieldPath.maximumSegments) segments; use a shorter one"
       case .wrongArgument(let name, let wanted, let found):
         "\"\(name)\" takes \(wanted), not \(found.typeWithArticle)"
+          + (OperatorNames.instead(of: found).map { "; \($0)" } ?? "")
       case .unknownType(let name):
         "\"\(name)\" is not a type; use one of \(Self.list(JSONType.allCases, " "))"
       case .notANumber: "no document contains infinity or NaN; compare with a finite number"
