@@ -14,7 +14,7 @@ struct FailureSearch {
     let missing: FieldPath?
     let cause: Cause
     let isUnauthorized: Bool
-    /// What joins it in the reason to the failure before it.
+    /// The text between the failure before and this one in the reason.
     var joint: String
     /// Whether the reason leaves it out, as another alternative has a text of the rule's author.
     var isLeftOut = false
@@ -35,9 +35,11 @@ struct FailureSearch {
   private var failures: [RuleFailure] = []
   private var isFirstUnauthorized = false
   private var joint = "; "
-  /// The first failures as the text for people, the number of those that it may have, and whether the rule's author has written it.
+  /// The text for people: the first failures.
   private var reason = ""
+  /// The number of failures that are not left out of the reason.
   private var reasons = 0
+  /// Whether the rule's author has written all of the reason.
   private var isAuthored = true
 
   /// The violation; `nil` if nothing has failed.

@@ -176,7 +176,7 @@ public struct FieldChange: Sendable, Hashable {
     switch (kind, value) {
     case (.set(let new), _): return new
     case (.unset, _): return nil
-    // It is made of the two above.
+    // `Program` makes it by unset and set.
     case (.rename, _): return value
     case (.increment(let amount), nil): return amount
     case (.increment(let amount), let number?): return try Self.sum(number, amount)

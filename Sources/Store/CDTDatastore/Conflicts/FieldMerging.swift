@@ -70,7 +70,7 @@ struct FieldMerging {
     let changed = values.filter { $0 != base || !isAncestorKnown }
     if changed.count > 1 {
       if let objects = objects(changed) { return .object(merge(values, objects, since: base, at: place)) }
-      // What several have changed to the same value is this value.
+      // Equal arrays are kept as they are.
       if let rule = arrays[KeyBytes(place.rule)], changed.allSatisfy({ $0?.arrayValue != nil }),
         changed.contains(where: { $0 != changed[0] }),
         let merged = merge(
