@@ -46,6 +46,23 @@ import Testing
     }
   }
 
+  @Test func `a pull names rules that are not enforced`() async throws {
+    try await withServedStore { served in
+      try await served.remote.createDocument(
+        from: DocumentDraft(id: "_design/app", body: ["validate_doc_update": "function () {}"]))
+      try await withTemporaryDirectory(inMemory: true) { directory in
+        for isFirst in [true, false] {
+          let run = try CommandRun(
+            #"exec "$0" replicate "$1" stores/copy --create"#, [served.url], in: directory)
+          #expect(await run.ended() == 0)
+          let note =
+            #"document "_design/app": `validate_doc_update` is stored and never run, as there is no JavaScript."#
+          #expect(try run.text("err").contains(note) == isFirst)
+        }
+      }
+    }
+  }
+
   @Test func `a target that was created for a failed run is removed`() async throws {
     let server = try await ScriptedServer { _ in .init(status: 404) }
     try await withTemporaryDirectory(inMemory: true) { directory in

@@ -151,6 +151,8 @@ import Testing
     for version: Int32 in [3_044_006, 3_050_007, 3_051_003, 3_052_000, 3_054_001] {
       #expect(!SQLiteLibrary.losesCommits(version), "\(version)")
     }
+    let remedy = "if another program, such as sqlite3, also writes to a store"
+    #expect(SQLiteLibrary.warning?.contains(remedy) ?? !SQLiteLibrary.losesCommits)
   }
 
   // MARK: Connections

@@ -69,7 +69,8 @@ extension DesignRules {
       let enforced = EnforcedRules(for: user, security: json["security"]?.objectValue ?? [:])
       let id = json["new"]?["_id"]?.stringValue ?? ""
       return enforced.violation(
-        of: id, json["new"]?.utf8Text ?? [], replacing: json["old"]?.utf8Text, set, "db")
+        of: id, json["new"]?.utf8Text ?? [], replacing: json["old"]?.utf8Text, set, "db",
+        isDeletion: json["new"]?["_deleted"] == true)
     }
   }
 }

@@ -81,7 +81,9 @@ package final class EnforcedRules: DocumentRules {
     let document = RuleInput.document(
       revision.id, isDeleted: revision.isDeleted, revision.attachments, body: revision.body.text)
     let database = transaction.store.name
-    if let violation = violation(of: revision.id, document, replacing: old, rules, database) {
+    if let violation = violation(
+      of: revision.id, document, replacing: old, rules, database, isDeletion: revision.isDeleted)
+    {
       throw violation
     }
   }
@@ -110,7 +112,8 @@ package final class EnforcedRules: DocumentRules {
 
   /// The violation of rules by a document; `nil` if all hold.
   func violation(
-    of id: String, _ document: [UInt8], replacing old: [UInt8]?, _ rules: RuleSet, _ database: String
+    of id: String, _ document: [UInt8], replacing old: [UInt8]?, _ rules: RuleSet, _ database: String,
+    isDeletion: Bool = false
   ) -> RuleViolation? {
     let input = RuleInput(document, replacing: old, in: context(of: database))
     var search = FailureSearch()
@@ -125,7 +128,7 @@ package final class EnforcedRules: DocumentRules {
         documentID: id,
         "the pattern \(JSONValue.string(error.pattern).text) of a rule takes too long; use a simpler one")
     }
-    return search.violation(of: id)
+    return search.violation(of: id, isDeletion: isDeletion)
   }
 
   private func context(of database: String) -> [UInt8] {

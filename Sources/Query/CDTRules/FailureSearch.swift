@@ -14,6 +14,14 @@ struct FailureSearch {
     let missing: FieldPath?
     let cause: Cause
     let isUnauthorized: Bool
+    /// The text between the failure before and this one in the reason.
+    var joint: String
+    /// Whether the reason leaves it out, as another alternative has a text of the rule's author.
+    var isLeftOut = false
+
+    var isAuthored: Bool {
+      if case .other("reason", _, _) = cause { true } else { false }
+    }
   }
 
   private enum Cause {
@@ -26,16 +34,25 @@ struct FailureSearch {
   private let budget = MatchBudget()
   private var failures: [RuleFailure] = []
   private var isFirstUnauthorized = false
+  private var joint = "; "
+  /// The text for people: the first failures.
+  private var reason = ""
+  /// The number of failures that are not left out of the reason.
+  private var reasons = 0
+  /// Whether the rule's author has written all of the reason.
+  private var isAuthored = true
 
   /// The violation; `nil` if nothing has failed.
-  func violation(of id: String) -> RuleViolation? {
+  func violation(of id: String, isDeletion: Bool = false) -> RuleViolation? {
     guard !failures.isEmpty else { return nil }
-    let shown = failures.prefix(3).map(\.description).joined(separator: "; ")
-    let rest = failures.count - 3
+    let rest = min(reasons, RuleViolation.maximumFailures) - Self.maximumShown
     return RuleViolation(
       documentID: id, isUnauthorized: isFirstUnauthorized, failures: failures,
-      reason: rest > 0 ? "\(shown); and \(rest) more" : shown)
+      reason: (isDeletion && !isAuthored ? "the deletion was refused: " : "") + reason
+        + (rest > 0 ? "; and \(rest) more" : ""))
   }
+
+  private static let maximumShown = 3
 
   /// Adds the failures of a clause about the root of an input.
   mutating func search(_ clause: Clause, in bytes: JSONBytes) throws(MatchFailure) {
@@ -47,6 +64,12 @@ struct FailureSearch {
     var walk = EnclosingWalk()
     for found in found.prefix(RuleViolation.maximumFailures - failures.count) {
       failures.append(Self.failure(found, bytes, &walk))
+    }
+    for found in found where !found.isLeftOut {
+      reasons += 1
+      isAuthored = isAuthored && found.isAuthored
+      guard reasons <= Self.maximumShown else { continue }
+      reason += (reasons > 1 ? found.joint : "") + Self.failure(found, bytes, &walk).description
     }
   }
 
@@ -81,8 +104,11 @@ struct FailureSearch {
       return false
     case .rule(.guarded): return try holds(part.parts[0], isNegated, bytes, start)
     case .not: return try holds(part.parts[0], !isNegated, bytes, start)
-    case .and: return try holds(part.parts, all: !isNegated, isNegated, bytes, start)
-    case .or: return try holds(part.parts, all: isNegated, isNegated, bytes, start)
+    case .and, .or:
+      let isConjunction = if case .and = part.clause { true } else { false }
+      return isConjunction != isNegated
+        ? try holds(allOf: part.parts, isNegated, bytes, start)
+        : try holds(oneOf: part.parts, isNegated, bytes, start)
     case .field(let path, let predicate):
       var walk = PathWalk(bytes, from: start, through: path.segments)
       var values: [Int] = []
@@ -107,20 +133,41 @@ struct FailureSearch {
   }
 
   private mutating func holds(
-    _ parts: [RulePart], all: Bool, _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
+    allOf parts: [RulePart], _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
   ) throws(MatchFailure) -> Bool {
-    let before = found.count
-    var result = all
+    var result = true
+    for part in parts where try !holds(part, isNegated, bytes, start) { result = false }
+    return result
+  }
+
+  /// Whether one of some alternatives holds; otherwise the failures of each are added, joined by "or".
+  private mutating func holds(
+    oneOf parts: [RulePart], _ isNegated: Bool, _ bytes: JSONBytes, _ start: Int
+  ) throws(MatchFailure) -> Bool {
+    let (before, outer) = (found.count, joint)
+    joint = " and "
+    defer { joint = outer }
+    var alternatives: [Range<Int>] = []
     for part in parts {
-      let holds = try holds(part, isNegated, bytes, start)
-      if all {
-        result = result && holds
-      } else if holds {
+      let first = found.count
+      if try holds(part, isNegated, bytes, start) {
         found.removeSubrange(before...)
         return true
       }
+      alternatives.append(first..<found.count)
     }
-    return result
+    let authored = alternatives.filter { found[$0].contains(where: \.isAuthored) }
+    for number in found.indices[before...]
+    where !authored.isEmpty && !authored.contains(where: { $0.contains(number) }) {
+      found[number].isLeftOut = true
+    }
+    var next = outer
+    for alternative in alternatives {
+      guard let first = found[alternative].firstIndex(where: { !$0.isLeftOut }) else { continue }
+      found[first].joint = next
+      next = " or "
+    }
+    return false
   }
 
   private static let maximumReason = 1_000
@@ -147,7 +194,7 @@ struct FailureSearch {
     found.append(
       Found(
         place: value ?? start, missing: value == nil ? path : nil,
-        cause: .predicate(predicate, isNegated: isNegated), isUnauthorized: isUnauthorized))
+        cause: .predicate(predicate, isNegated: isNegated), isUnauthorized: isUnauthorized, joint: joint))
     return false
   }
 
@@ -174,7 +221,8 @@ struct FailureSearch {
   private mutating func add(_ place: Int, _ type: String, _ parameters: [JSONValue], _ message: String) {
     found.append(
       Found(
-        place: place, missing: nil, cause: .other(type, parameters, message), isUnauthorized: isUnauthorized))
+        place: place, missing: nil, cause: .other(type, parameters, message), isUnauthorized: isUnauthorized,
+        joint: joint))
   }
 }
 

@@ -44,7 +44,8 @@ extension QueryError {
     // Files, models and changes
     case textInFile, revisionInFile
     case notDecodable(any Any.Type), computedProperty(any Any.Type, of: any Any.Type)
-    case reservedField, invalidAmount(JSONValue), misfit(String, documentID: String)
+    case reservedField, overlappingRename(String), invalidAmount(JSONValue), misfit(
+      String, documentID: String)
 
     fileprivate var code: Code {
       switch self {
@@ -58,7 +59,7 @@ extension QueryError {
       case .invalidPath, .notDecodable, .computedProperty, .notInRule, .documentFieldInRule, .pathOfInclude:
         .invalidPath
       case .viewWithoutValue: .invalidIndex
-      case .reservedField, .invalidAmount, .misfit: .invalidChange
+      case .reservedField, .overlappingRename, .invalidAmount, .misfit: .invalidChange
       case .regexRefused, .regexTooLong: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
       case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers, .tooManyIncludes: .tooLarge
@@ -138,6 +139,7 @@ extension QueryError {
         "the path has more than \(FieldPath.maximumSegments) segments; use a shorter one"
       case .wrongArgument(let name, let wanted, let found):
         "\"\(name)\" takes \(wanted), not \(found.typeWithArticle)"
+          + (OperatorNames.instead(of: found).map { "; \($0)" } ?? "")
       case .unknownType(let name):
         "\"\(name)\" is not a type; use one of \(Self.list(JSONType.allCases, " "))"
       case .notANumber: "no document contains infinity or NaN; compare with a finite number"
@@ -284,6 +286,8 @@ extension QueryError {
           + "don't have it; use a stored property without observers, or a selector"
       case .reservedField:
         "names that begin with _ are the document's own and can't be changed; use another field"
+      case .overlappingRename(let path):
+        "\"\(path)\" is the field itself, in it or around it; name another path, or rename in two steps"
       case .invalidAmount(let amount): "the amount must be a number, not \(amount.typeWithArticle)"
       case .misfit(let message, let id): "document \"\(id)\": \(message)"
       }

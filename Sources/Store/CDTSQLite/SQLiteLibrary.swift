@@ -13,7 +13,10 @@ package enum SQLiteLibrary {
 
   /// The warning about the bug, without a full stop; `nil` if the library does not have it.
   package static var warning: String? {
-    losesCommits ? "SQLite \(version) has the WAL-reset bug (docs/reliability.md)" : nil
+    losesCommits
+      ? "SQLite \(version) has the WAL-reset bug: if another program, such as sqlite3, also writes to a store, commits can be lost; "
+        + "let only this program write, or use SQLite 3.51.3 (docs/reliability.md)"
+      : nil
   }
 
   static func losesCommits(_ version: Int32) -> Bool {

@@ -189,8 +189,9 @@ struct CandidateField: Sendable {
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
       return .exact(on(["$regex": .string(pattern)]))
-    case .regex: return .unknown
-    default: return .nothing
+    case .regex, .computed, .collated: return .unknown
+    case .equal, .compare, .type, .modulo, .size, .elementMatches, .allElementsMatch, .keyMatches:
+      return .nothing
     }
   }
 

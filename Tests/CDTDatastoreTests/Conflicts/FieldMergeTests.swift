@@ -172,6 +172,39 @@ import Testing
     }
   }
 
+  @Test func `arrays of documents that were created apart keep what is the same, and the order`() throws {
+    try withTemporaryDatastore { store in
+      try insert(
+        [("1-a", #"{"tags":["b","b",1],"a":1}"#), ("1-b", #"{"tags":["b","b",1],"c":2}"#)], into: store)
+      let result = try store.write { try $0.resolveConflicts(for: "a", by: Self.tags) }
+      #expect(result?.revision?.body == ["tags": ["b", "b", 1], "a": 1, "c": 2])
+    }
+    func steps(_ ids: Int...) -> JSONObject { ["steps": .array(ids.map { ["id": .int(Int64($0))] })] }
+    for (first, second) in [("1-b", "1-c"), ("1-c", "1-b")] {
+      try withTemporaryDatastore { store in
+        try insert([(first, steps(7, 6, 3).text), (second, steps(7, 10, 11, 6, 3).text)], into: store)
+        let result = try store.write { try $0.resolveConflicts(for: "a", by: Self.steps) }
+        #expect(result?.revision?.body == steps(7, 10, 11, 6, 3))
+      }
+    }
+    try withTemporaryDatastore { store in
+      try insert(
+        [("1-d", steps(1, 2).text), ("1-c", steps(1, 3, 2).text), ("1-b", steps(0, 1, 3, 4).text)],
+        into: store)
+      let result = try store.write { try $0.resolveConflicts(for: "a", by: Self.steps) }
+      #expect(result?.revision?.body == steps(0, 1, 3, 4, 2))
+    }
+  }
+
+  @Test func `a merge that equals a leaf keeps this leaf`() throws {
+    try withTemporaryDatastore { store in
+      try insert([("1-a", #"{"n":1}"#), ("2-b", #"{"n":1}"#), ("2-c", #"{"n":2}"#)], into: store)
+      let result = try store.write { try $0.resolveConflicts(for: "a", by: .fields) }
+      #expect(result?.revision?.revisionID.description == "2-c")
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
+    }
+  }
+
   @Test func `documents that were created again after a deletion are merged from nothing`() throws {
     try withTemporaryDatastore { store in
       let first = try store.createDocument(from: DocumentDraft(id: "a", body: ["old": 1]))

@@ -89,6 +89,20 @@ import Testing
     }
   }
 
+  @Test func `the order under a name does not depend on another name`() throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        for (id, body) in [
+          ("a", ["n": 1, "friends": ["c", "b", "c"], "best": "b"]), ("b", [:]), ("c", [:]),
+        ] as [(String, JSONObject)] {
+          try transaction.createDocument(from: DocumentDraft(id: id, body: body))
+        }
+      }
+      let included = try store.page(Query(["n": 1], include: ["friends": "friends", "best": "best"])).included
+      #expect(Self.ids(included) == ["friends": ["c", "b"], "best": ["b"]])
+    }
+  }
+
   @Test func `a write includes what it has written`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)

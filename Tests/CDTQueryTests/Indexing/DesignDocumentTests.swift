@@ -96,6 +96,17 @@ import Testing
     }
   }
 
+  @Test func `rules without the language of queries are noted`() {
+    let document = DesignDocument(
+      id: "_design/d",
+      body: ["validate_doc_update": ["newDoc.a": 1], "read": [["roles": ["*"], "selector": [:]]]])
+    #expect(
+      document.notes == [
+        #"`validate_doc_update` is a rule that is not enforced, as the document has no "language": "query"; add it."#,
+        #"`read` is a rule that is not enforced, as the document has no "language": "query"; add it."#,
+      ])
+  }
+
   @Test func `an option of another kind of index is refused, and null is none`() throws {
     let document = DesignDocument(
       id: "_design/d",

@@ -133,6 +133,21 @@ import Testing
     }
   }
 
+  @Test func `the reason of a refused deletion says that it is one, unless the rule has a text`() throws {
+    for (rule, reason) in [
+      (
+        ["newDoc.owner": ["$type": "string"]],
+        "the deletion was refused: newDoc.owner: expected a string; it is missing"
+      ),
+      (["newDoc.owner": ["$type": "string"], "$reason": "owners stay"], "owners stay"),
+    ] as [(JSONValue, String)] {
+      try withStores(rule) { store, _ in
+        try store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "anna"]))
+        try expectRefusal(reason) { _ = try store.deleteDocument(withID: "a") }
+      }
+    }
+  }
+
   @Test func aReplicatedRevisionThatFollowsADeletionIsNew() throws {
     try withStores(["oldDoc": ["$exists": false]]) { store, free in
       let first = try free.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))

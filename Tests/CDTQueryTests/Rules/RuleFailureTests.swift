@@ -21,7 +21,24 @@ import Testing
     ),
     (
       #"{"$not": {"$and": [{"newDoc.a": 1}, {"newDoc.b": 2}]}}"#, #"{"a": 1, "b": 2}"#,
-      "newDoc.a: must not be 1; newDoc.b: must not be 2"
+      "newDoc.a: must not be 1 or newDoc.b: must not be 2"
+    ),
+    (
+      #"{"newDoc.x": 1, "$or": [{"newDoc.a": 1, "newDoc.b": 1}, {"newDoc.c": 1}]}"#,
+      #"{"x": 2, "a": 2, "b": 2, "c": 2}"#,
+      "newDoc.x: expected 1; newDoc.a: expected 1 and newDoc.b: expected 1; and 1 more"
+    ),
+    (
+      #"{"$or": [{"newDoc.a": 1, "newDoc.b": 1}, {"newDoc.c": 1}]}"#, #"{"a": 2, "b": 2, "c": 2}"#,
+      "newDoc.a: expected 1 and newDoc.b: expected 1 or newDoc.c: expected 1"
+    ),
+    (
+      #"{"$or": [{"newDoc.a": 1}, {"newDoc.b": 1, "$reason": "b is one"}, {"newDoc.c": 1, "$reason": "c is one"}]}"#,
+      #"{"a": 2, "b": 2, "c": 2}"#, "b is one or c is one"
+    ),
+    (
+      #"{"newDoc.x": 1, "$or": [{"newDoc.a": 1}, {"$or": [{"newDoc.b": 1}], "$reason": "only this"}]}"#,
+      #"{"x": 2, "a": 2, "b": 2}"#, "newDoc.x: expected 1; only this"
     ),
     (
       #"{"newDoc.l": {"$allMatch": {"n": {"$gt": 0}}}}"#, #"{"l": [{"n": 1}, {"n": 0}, 7, {}]}"#,
@@ -69,6 +86,16 @@ import Testing
     let input: JSONObject = ["newDoc": .object(try JSONObject(parsing: document))]
     let violation = try RuleTrial(rule).violation(input)
     #expect(violation?.reason == reason)
+  }
+
+  @Test func `the failures of an alternative are listed although the reason leaves them out`() throws {
+    let rule = try RuleTrial(
+      #"{"$or": [{"oldDoc": null}, {"newDoc.owner": {"$data": "oldDoc.owner"}, "$reason": "the owner stays"}]}"#
+    )
+    let violation = try rule.violation(["newDoc": ["owner": "bob"], "oldDoc": ["owner": "anna"]])
+    #expect(violation?.reason == "the owner stays")
+    #expect(violation?.failures.map(\.path) == [["oldDoc"], []])
+    #expect(violation?.failures.map(\.type) == ["exists", "reason"])
   }
 
   @Test func aFailureHasPathTypeAndParameters() throws {

@@ -74,6 +74,14 @@ import Testing
     Case(
       "range of an object", #"{"a": {"$gte": {"b": 1}}}"#,
       #"a.$gte: "$gte" takes a number, a string, a boolean or null, not an object"#),
+    Case(
+      "range of MongoDB's date", #"{"a": {"$gte": {"$date": "2026-08-01T00:00:00Z"}}}"#,
+      #"a.$gte: "$gte" takes a number, a string, a boolean or null, not an object; a date is a string, such as "2026-08-01T00:00:00Z"; write it without "$date""#
+    ),
+    Case(
+      "range of MongoDB's number", #"{"a": {"$gt": {"$numberLong": "5"}}}"#,
+      #"a.$gt: "$gt" takes a number, a string, a boolean or null, not an object; a number is written as it is; write it without "$numberLong""#
+    ),
     Case("$in of no array", #"{"a": {"$in": 1}}"#, #"a.$in: "$in" takes an array, not a number"#),
     Case(
       "$exists of a number", #"{"a": {"$exists": 1}}"#,

@@ -222,7 +222,15 @@ import Testing
       #expect(reply.json["docs"] == [["age": 13], ["age": 14]])
       #expect(reply.json["execution_stats"]?["results_returned"] == 2)
       #expect(reply.json["warning"]?.stringValue?.hasPrefix("No matching index found") == true)
-      #expect(try await server.post("/db/_find", ["selector": [:], "limit": 0]).json["docs"] == [])
+      // 0 means no limit, as everywhere; without a limit there are 25.
+      #expect(try await server.post("/db/_find", ["selector": [:]]).json["docs"]?.arrayValue?.count == 25)
+      for selector in [[:], ["_attachments": ["$exists": false]]] as [JSONValue] {
+        let all = try await server.post("/db/_find", ["selector": selector, "limit": 0])
+        #expect(all.json["docs"]?.arrayValue?.count == 60)
+      }
+      let rows = try await server.post(
+        "/db/_find", ["selector": [:], "limit": 0, "group": ["by": ["age"]]])
+      #expect(rows.json["groups"]?.arrayValue?.count == 60)
       let none = try await server.post("/db/_find", ["selector": ["age": 1_000]])
       #expect(none.json["bookmark"] == "nil")
     }

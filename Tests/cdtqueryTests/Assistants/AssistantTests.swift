@@ -100,9 +100,45 @@ import Testing
     return "[\(lines.joined(separator: ","))]"
   }
 
-  @Test func `an object may be written as a string of JSON`() throws {
+  @Test func `an object or a number may be written as a string of JSON`() throws {
     let answer = try call("count", ["store": "people/contacts", "selector": #"{"age": 7}"#])
     #expect(answer.map(\.text) == [#"{"count":1}"#])
+    let two = try call("find", ["store": "people/contacts", "limit": "2"])
+    #expect(two[0]["docs"]?.arrayValue?.count == 2 && two.count == 1)
+  }
+
+  @Test func `find includes linked documents and snippets`() throws {
+    let lines = (0..<6).map { #"{"_id":"d\#($0)","text":"a cat","to":["p\#($0)","p9"]}"# }
+    let linked = (0..<10).map { #"{"_id":"p\#($0)","long":"\#(String(repeating: "x", count: 50))"}"# }
+    try space.run("import", "people/links", "-", input: (lines + linked).joined(separator: "\n"))
+    try space.run("index", "create", "people/links", "text", "--type", "text")
+    let query: JSONObject = [
+      "store": "people/links", "selector": ["$text": ["$search": "cat"]], "include": ["to": "to[]"],
+      "snippets": true, "fields": ["n"], "sort": ["_id"],
+    ]
+    let parts = try call("find", query, ["--rows", "4"])
+    #expect(parts.count == 2)
+    #expect(parts[0]["docs"]?[0]?["_snippets"]?[0]?["text"] == "a cat")
+    #expect(
+      parts.map { $0["included"]?["to"]?.objectValue?.map(\.key) } == [
+        ["p0", "p9", "p1", "p2", "p3"], ["p4", "p9", "p5"],
+      ])
+    let short = try call("find", query, ["--bytes", "900"])
+    let answer = try #require(short.first)
+    #expect(answer["notes"]?[0]?.stringValue?.hasSuffix("get returns documents by their ids") == true)
+    #expect(answer.text.utf8.count < 1_500)
+  }
+
+  @Test func `a text search without an index names the tool that creates one`() throws {
+    let search: JSONObject = ["store": "people/contacts", "selector": ["$text": ["$search": "x"]]]
+    let writing = try text(try answers(to: [message(1, "find", search)], "--write")[1])
+    #expect(
+      writing.isError
+        && writing.text
+          == #""$text" needs a text index, and the store has none; create one: call create_index with {"store":"people/contacts","fields":["FIELD"],"type":"text"}"#
+    )
+    let reading = try text(try answers(to: [message(1, "find", search)])[1])
+    #expect(reading.isError && reading.text.contains("create one: cdtquery index create"))
   }
 
   @Test func `a misspelled field is noted`() throws {
@@ -174,9 +210,12 @@ import Testing
     #expect(parts.count > 5)
     #expect(parts.flatMap { $0["docs"]?.arrayValue ?? [] }.map { $0["_id"] } == ids)
     #expect(parts.last?["missing"] == ["none"])
-    let many = message(1, "get", arguments)
-    #expect(
-      try text(try answers(to: [many], "--rows", "10")[1]).text == "41 ids are too many; give at most 10")
+    for wanted in [ids, ids.map { .string("no \($0.text)") }] {
+      let few = try call("get", ["store": "people/numbers", "ids": .array(wanted)], ["--rows", "15"])
+      let counts = few.map { ($0["docs"]?.arrayValue ?? []).count + ($0["missing"]?.arrayValue ?? []).count }
+      #expect(counts == [15, 15, 10])
+      #expect(few[0]["more"]?["left_out"] == "25 of 40")
+    }
   }
 
   @Test func `stores come in parts, and one that can't be read does not hide the others`() throws {
@@ -225,7 +264,15 @@ import Testing
       "find", ["store": "people/contacts", "selektor": [:]],
       #"find has no argument "selektor" (did you mean "selector"?)"#
     ),
-    ("find", ["store": "people/contacts", "limit": "7"], #"limit must be a whole number, not "7""#),
+    (
+      "find", ["store": "people/contacts", "filter": [:]],
+      #"find has no argument "filter" (did you mean "selector"?)"#
+    ),
+    (
+      "delete", ["store": "people/contacts", "selector": [:]],
+      #"delete has no argument "selector" (did you mean "matching"?)"#
+    ),
+    ("find", ["store": "people/contacts", "limit": "x7"], #"limit must be a whole number, not "x7""#),
     ("find", ["store": "people/contacts", "limit": -1], #""limit" must be a whole number"#),
     ("find", ["store": "people/contacts", "selector": ["age": ["$gtt": 1]]], #"(did you mean "$gt"?)"#),
     ("find", ["store": "people/contacts", "selector": "age"], #"selector must be an object, not "age""#),
@@ -237,6 +284,12 @@ import Testing
     ("count", ["store": "people/../people/contacts"], "list_stores lists the stores"),
     ("count", ["store": "other/secrets"], #"there is no store "other/secrets""#),
     ("count", ["store": ""], "list_stores lists the stores"),
+    ("count", ["store": "contacts"], #"there is no store "contacts" (did you mean "people/contacts"?)"#),
+    ("count", ["store": "people/contcats"], #"(did you mean "people/contacts"?)"#),
+    (
+      "update", ["store": "people/contacts", "selector": [:], "rename": ["age": 1]],
+      #"the new name of "age" must be a string, as in {"stat": "state"}"#
+    ),
     ("distinct", ["store": "people/contacts", "field": "a..b"], "a..b"),
     ("group", ["store": "people/contacts", "aggregates": ["n": ["$summ": "age"]]], "$summ"),
     ("get", ["store": "people/contacts", "ids": ["mike"], "rev": "x"], #""x" is not a revision id"#),
@@ -282,8 +335,13 @@ import Testing
     #expect(try call("update", counted, ["--write"]).map(\.text) == [#"{"would_be_updated":2}"#])
     #expect(try call("update", change, ["--write"]).map(\.text) == [#"{"updated":2}"#])
     #expect(try space.run("count", "people/contacts", #"{"pet.name":"Flo"}"#).output == "2\n")
+    let renaming: JSONObject = [
+      "store": "people/contacts", "selector": [:], "rename": ["pet.name": "pet.called", "none": "x"],
+    ]
+    #expect(try call("update", renaming, ["--write"]).map(\.text) == [#"{"updated":2}"#])
+    #expect(try space.run("count", "people/contacts", #"{"pet.called":"Flo"}"#).output == "2\n")
     #expect(
-      try call("delete", ["store": "people/contacts", "matching": ["pet.name": "Flo"]], ["--write"]).map(
+      try call("delete", ["store": "people/contacts", "matching": ["pet.called": "Flo"]], ["--write"]).map(
         \.text)
         == [#"{"deleted":2}"#])
     #expect(
@@ -322,6 +380,19 @@ import Testing
   }
 
   // MARK: Messages
+
+  @Test func `each request is answered before the command ends`() throws {
+    let wrong = message(1, "find", ["store": "people/contacts", "selector": ["age": ["$gtt": 1]]])
+    for _ in 0..<20 { #expect(try answers(to: [wrong]).count == 1) }
+  }
+
+  @Test(arguments: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+  func `a version of the protocol is answered with itself`(_ version: String) throws {
+    let hello: JSONObject = [
+      "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ["protocolVersion": .string(version)],
+    ]
+    #expect(try answers(to: [hello])[1]?["result"]?["protocolVersion"] == .string(version))
+  }
 
   @Test func `the protocol's own messages are answered`() throws {
     let hello: JSONObject = [
@@ -369,8 +440,8 @@ import Testing
     let help = try commands.map { try space.run(Built.cdtquery, $0 + ["--help"]).output }.joined()
       .split { $0.isWhitespace }.joined(separator: " ")
     let own = [
-      "store", "by", "aggregates", "having", "rev", "document", "set", "unset", "increment", "append",
-      "remove", "sum",
+      "store", "by", "aggregates", "having", "rev", "document", "rename", "set", "unset", "increment",
+      "append", "remove", "sum",
     ]
     var compared = Set<String>()
     for tool in list?["result"]?["tools"]?.arrayValue ?? [] {

@@ -234,6 +234,29 @@ import Testing
     }
   }
 
+  @Test func `update renames a field`() throws {
+    let space = try workspace()
+    let update = ["update", "people/contacts", "{}", "--yes"]
+    let renamed = try space.run(
+      Built.cdtquery, update + ["--rename", "age=years.now", "--set", "age=1"])
+    #expect(renamed.output == "2 updated\n")
+    let found = try space.run("find", "people/contacts", "{}", "--fields", "age,years")
+    #expect(found.lines.count == 2)
+    for line in found.lines {
+      #expect(line.contains(#""age":1"#) && line.contains(#""years":{"now":"#), "\(line)")
+    }
+    for text in ["a", "a=b=c"] {
+      let refused = try space.run(Built.cdtquery, update + ["--rename", text])
+      #expect(refused.status == 64)
+      #expect(
+        refused.errors
+          == "cdtquery: --rename \(text): write a field and its new name, as in --rename stat=state\n")
+    }
+    let overlapping = try space.run(Built.cdtquery, update + ["--rename", "age=age.now"])
+    #expect(overlapping.status == 65)
+    #expect(overlapping.errors.contains("name another path, or rename in two steps"))
+  }
+
   @Test func `delete of nothing is refused`() throws {
     let result = try workspace().run("delete", "people/contacts", "nobody")
     #expect(result.errors == "cdtquery: there is no document \"nobody\"; check the id, or create it\n")

@@ -56,6 +56,8 @@ import Testing
     #expect(try space.run("sample", "people/contacts").lines.count == 10)
     #expect(try space.run("sample", "n.jsonl", "--limit", "500").lines.count == 200)
     #expect(try space.run("sample", "n.jsonl", "--limit", "0").status == 64)
+    let fields = try space.run("sample", "n.jsonl", "--limit", "1", "--fields", "n").output
+    #expect(try JSONObject(parsing: fields).map(\.key) == ["_id", "n"])
     let none = try space.run("sample", "people/contacts", "{\"m\":1}")
     #expect(none.errors == "cdtquery: no document has the field \"m\"; did you mean \"n\"?\n")
     let table = try space.run("sample", "people/contacts", "--limit", "1", "--no-rev", "--format", "csv")

@@ -101,6 +101,21 @@ import Testing
       ["update", "people/contacts", "{}", "--inc", "age"],
       "Unknown option '--inc'; did you mean '--increment'?"
     ),
+    (["import", "people/contacts", "-", "--pk", "x"], "Unknown option '--pk'; did you mean '--id'?"),
+    (["find", "people/contacts", "--head", "3"], "Unknown option '--head'; did you mean '--limit'?"),
+    (["find", "people/contacts", "-n", "3"], "Unknown option '-n'; did you mean '--limit'?"),
+    (
+      ["find", "people/contacts", "--sort", "age", "--desc"],
+      "Unknown option '--desc'; to sort in descending order, write --sort FIELD:desc"
+    ),
+    (
+      ["find", "people/contacts", "--sort", "age", "DESC"],
+      "DESC is not a selector; to sort in descending order, write --sort FIELD:desc"
+    ),
+    (
+      ["distinct", "people/contacts", "age", "--count"],
+      "Unknown option '--count'; 'cdtquery group --by FIELD --count NAME' counts the documents of each value"
+    ),
     (["find", "people/contacts", "--sort", "-age"], "to sort in descending order, write --sort age:desc"),
     (["find", "people/contacts", "--sort", "--ids"], "--sort needs fields, as in --sort name,age:desc"),
     (["export", "people/contacts", "out.xlsx"], "an export is JSON Lines, CSV or TSV; "),
@@ -336,6 +351,61 @@ import Testing
   ) throws {
     let space = try Workspace(Workspace.people + "{\"pet.name\":\"Tom\",\"tags\":[{\"m\":1}]}\n")
     for form in [["find"], ["count"], ["find", "--ids"], ["find", "--count"]] {
+      let result = try space.run(Built.cdtquery, [form[0], "people/contacts", c.query] + form.dropFirst())
+      #expect(result.errors == (c.hint.isEmpty ? "" : "cdtquery: \(c.hint)\n"), "\(form)")
+      #expect(result.status == 0)
+    }
+  }
+
+  /// Queries for values that the documents have in another type, and what is said about them.
+  static let typeHints = [
+    (
+      query: #"{"zip": ["04103", "2542"]}"#,
+      hint:
+        #"the query needs an array in "zip", which is a string, such as "04103"; did you mean {"$in":["04103","2542"]}?"#
+    ),
+    (
+      query: #"{"zip": {"$eq": {"$oid": "04103"}}}"#,
+      hint:
+        #"the query needs an object in "zip", which is a string, such as "04103"; an id is a string; write it without "$oid""#
+    ),
+    (
+      query: #"{"zip": {"$in": [{"$date": "x"}, {"$date": "y"}]}}"#,
+      hint:
+        #"the query needs an object in "zip", which is a string, such as "04103"; a date is a string, such as "2026-08-01T00:00:00Z"; write it without "$date""#
+    ),
+    (query: #"{"zip": {"a": 1}}"#, hint: #"no document has the field "zip.a""#),
+    (
+      query: #"{"zip": {"$gt": 9000}}"#,
+      hint:
+        #"the query needs a number in "zip", which is a string, such as "04103"; did you mean "9000"?"#
+    ),
+    (query: #"{"zip": {"$gt": "1"}}"#, hint: ""), (query: #"{"n": {"$gt": 1}}"#, hint: ""),
+    (query: #"{"title": {"$gt": 2000}}"#, hint: ""),
+    (
+      query: #"{"title": "1984"}"#,
+      hint: #"some documents have the number 1984 in "title"; did you mean 1984?"#
+    ),
+    (query: #"{"title": "1985"}"#, hint: ""), (query: #"{"title": "Emma", "n": 1}"#, hint: ""),
+    (
+      query: #"{"title": {"$regex": "/dune/i"}}"#,
+      hint:
+        #"the slashes of "/dune/i" are a part of the pattern; without them it is {"$regex":"dune","$options":"i"}"#
+    ),
+    (query: #"{"title": {"$regex": "/dune/x/y z"}}"#, hint: ""),
+  ]
+
+  @Test(arguments: typeHints) func `a query for values of another type gets a hint`(
+    _ c: (query: String, hint: String)
+  ) throws {
+    let space = try Workspace(
+      """
+      {"_id":"a","zip":"04103","title":"Dune","n":1}
+      {"_id":"b","zip":"2542","title":1984,"n":2}
+      {"_id":"c","zip":"99999","title":"Emma","n":"3"}
+
+      """)
+    for form in [["find"], ["count"], ["find", "--ids"], ["find", "--sort", "n", "--skip", "1"]] {
       let result = try space.run(Built.cdtquery, [form[0], "people/contacts", c.query] + form.dropFirst())
       #expect(result.errors == (c.hint.isEmpty ? "" : "cdtquery: \(c.hint)\n"), "\(form)")
       #expect(result.status == 0)

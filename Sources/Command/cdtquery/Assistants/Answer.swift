@@ -1,4 +1,6 @@
+import CDTDatastore
 import CDTJSON
+import CDTQuery
 
 /// The rows of an answer, up to the limits.
 struct Answer {
@@ -9,22 +11,46 @@ struct Answer {
 
   init(_ limits: AnswerLimits) { self.limits = limits }
 
+  /// Whether there is no room for another row.
+  var isFull: Bool { rows.count >= limits.rows }
+
+  /// Takes the room for a value, if there is any.
+  private mutating func makeRoom(for value: JSONValue) -> Bool {
+    let size = value.utf8Text.count
+    guard bytes + size <= limits.bytes else { return false }
+    bytes += size
+    return true
+  }
+
   /// Adds a row, unless there is no room for it. The first row always has room: without its long members, if it must be.
   mutating func add(_ row: JSONValue) -> Bool {
-    guard rows.count < limits.rows else { return false }
-    let size = row.utf8Text.count
-    if bytes + size > limits.bytes {
+    guard !isFull else { return false }
+    if makeRoom(for: row) {
+      rows.append(row)
+    } else {
       guard rows.isEmpty else { return false }
       notes.append(
-        "the first row has \(size) bytes, more than \(limits.bytes), so its long values are cut or left out; find returns single fields of a document"
+        "the first row has \(row.utf8Text.count) bytes, more than \(limits.bytes), so its long values are cut or left out; find returns single fields of a document"
       )
       rows.append(shortened(row))
       bytes = limits.bytes
-    } else {
-      rows.append(row)
-      bytes += size
     }
     return true
+  }
+
+  /// The linked documents for which there is room, by their names and ids.
+  mutating func included(_ linked: [String: Linked<DocumentRevision>]) -> JSONObject {
+    var (included, left) = (JSONObject(), 0)
+    for (name, documents) in linked.sorted(by: { $0.key.precedesInBytes($1.key) }) {
+      var shown = JSONObject()
+      for (id, document) in documents {
+        let json = JSONValue.object(document.json)
+        if makeRoom(for: json) { shown[id] = json } else { left += 1 }
+      }
+      included[name] = .object(shown)
+    }
+    if left > 0 { notes.append("\(left) linked documents are left out; get returns documents by their ids") }
+    return included
   }
 
   /// Adds the rows after the first `skip` of them.

@@ -8,7 +8,7 @@ import Synchronization
 /// Calls of tools run at the same time. A request is answered exactly once, unless it is cancelled.
 final class AssistantSession: Sendable {
   /// The versions of the protocol that begin with `initialize`, the newest first.
-  private static let versions = ["2025-11-25", "2025-06-18", "2024-11-05"]
+  private static let versions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
   /// The version in which each request names it, in a member of `_meta`.
   private static let statelessVersion = "2026-07-28"
   private static let versionMember = "io.modelcontextprotocol/protocolVersion"
@@ -20,7 +20,14 @@ final class AssistantSession: Sendable {
   private let tools: [Tool]
   private let stores: ServedStores
   private let write: @Sendable (JSONObject) -> Void
-  private let calls = Mutex<[JSONValue: Task<Void, Never>]>([:])
+  private let calls = Mutex(Calls())
+
+  private struct Calls {
+    /// The calls that have no answer yet, by the ids of their requests.
+    var open: [JSONValue: Task<Void, Never>] = [:]
+    /// The calls whose answers are being written. Their ids may be used again.
+    var answered: Set<Task<Void, Never>> = []
+  }
 
   /// - Parameter write: Writes a message.
   init(_ tools: [Tool], of stores: ServedStores, write: @escaping @Sendable (JSONObject) -> Void) {
@@ -70,14 +77,14 @@ final class AssistantSession: Sendable {
     refuse(.null, .invalidRequest, "a message has more than \(Self.longestMessage) bytes")
   }
 
-  /// Waits for the calls that have begun.
+  /// Waits until the calls that have begun are answered.
   func finish() async {
-    while let task = calls.withLock({ $0.first?.value }) { await task.value }
+    while let task = calls.withLock({ $0.open.first?.value ?? $0.answered.first }) { await task.value }
   }
 
   private func note(_ method: String, _ parameters: JSONObject) {
     guard method == "notifications/cancelled", let id = parameters["requestId"] else { return }
-    calls.withLock { $0[id] }?.cancel()
+    calls.withLock { $0.open[id] }?.cancel()
   }
 
   private struct Request {
@@ -134,23 +141,28 @@ final class AssistantSession: Sendable {
     }
     let token = parameters["_meta"]?["progressToken"].flatMap { $0 == .null ? nil : $0 }
     calls.withLock { calls in
-      guard calls[id] == nil else {
+      guard calls.open[id] == nil else {
         return refuse(
           .null, .invalidRequest,
           "the request with the id \(id.text.boundedMessage) has not been answered yet")
       }
-      guard calls.count < Self.maximumCalls else {
+      guard calls.open.count < Self.maximumCalls else {
         return refuse(
           id, .tooMany, "\(Self.maximumCalls) calls have not been answered yet; wait for an answer")
       }
-      calls[id] = Task.detached {
+      calls.open[id] = Task.detached {
         let answer = await self.result(of: tool, parameters["arguments"], reportingTo: token)
-        _ = self.calls.withLock { $0.removeValue(forKey: id) }
+        let task = self.calls.withLock { calls in
+          let task = calls.open.removeValue(forKey: id)
+          if let task { calls.answered.insert(task) }
+          return task
+        }
         switch answer {
         case .success(let result)?: self.reply(request, result)
         case .failure(let fault)?: self.refuse(id, .internalError, fault.description)
-        case nil: return
+        case nil: break
         }
+        if let task { _ = self.calls.withLock { $0.answered.remove(task) } }
       }
     }
   }

@@ -66,7 +66,7 @@ extension Tool {
   }
 
   private static let page: [SharedArgument] = [.sort, .limit, .skip, .useIndex, .collation]
-  private static let query = page + [.fields, .bookmark]
+  private static let query = page + [.fields, .bookmark, .include, .snippets]
   private static let groups: [SharedArgument] = [.by, .aggregates, .unwind, .having]
 
   private static let find = Tool(
@@ -81,6 +81,7 @@ extension Tool {
       try await store.runQuery { stop in
         let results = try ResultSet(wanted, in: store, signal: stop)
         var (answer, more, last) = (Answer(call.limits), JSONObject?.none, Bookmark?.none)
+        var linked: [String: Linked<DocumentRevision>]?
         while let document = try results.next() {
           guard answer.add(.object(document.json)) else {
             var next: JSONObject = ["bookmark": last.map { .string($0.text) } ?? .null]
@@ -90,9 +91,14 @@ extension Tool {
             break
           }
           last = try results.bookmark()
+          // Before the next result is read, which is not shown.
+          if answer.isFull { linked = try results.included() }
         }
+        let included = answer.included(try linked ?? results.included())
         answer.note(store.hints(about: wanted, foundNothing: answer.rows.isEmpty))
-        return answer.json("docs", more: more)
+        var json = answer.json("docs", more: more)
+        if !wanted.include.isEmpty { json["included"] = .object(included) }
+        return json
       }
     }
   }
@@ -148,16 +154,13 @@ extension Tool {
     let ids = call.strings(.ids)
     let wanted = try call.string(.revision).map(RevisionArgument.read)
     let limits = call.limits
-    guard ids.count <= limits.rows else {
-      throw ToolError(.usage, "\(ids.count) ids are too many; give at most \(limits.rows)")
-    }
     guard wanted == nil || ids.count == 1 else {
       throw ToolError(.usage, "rev needs exactly one id; give one")
     }
     return try await call.reading { store in
       try await store.readDocuments { transaction in
         var (answer, missing, rest) = (Answer(limits), [JSONValue](), ids[...])
-        while let id = rest.first {
+        while let id = rest.first, answer.rows.count + missing.count < limits.rows {
           let document =
             try wanted.map { try transaction.document(withID: id, revisionID: $0) }
             ?? transaction.documents(withIDs: [id]).first
@@ -289,7 +292,7 @@ extension ToolCall {
   /// The call that creates an index, or the command for the user if tools don't write.
   fileprivate func creation(of fields: [JSONValue], collation: JSONValue? = nil) throws -> JSONObject {
     let store = try store.path
-    guard stores.isWritable, !stores.hasUser else {
+    guard stores.createsIndexes else {
       let words = try SortField.fields(fields, at: "fields")
       let collation = try Collation(json: collation, at: "collation")
       return ["command": .string(SuggestedIndex.command(words, collation, store: store))]

@@ -32,19 +32,27 @@ extension Tool {
 
   private static let update = Tool(
     "update",
-    "Change fields of all documents that a selector matches, in one transaction, in the order set, unset, increment, append, remove.",
-    required: [.store, .updated], [.set, .unset, .increment, .append, .remove, .dryRun], isForWriting: true,
+    "Change fields of all documents that a selector matches, in one transaction, in the order rename, set, unset, increment, append, remove.",
+    required: [.store, .updated], [.rename, .set, .unset, .increment, .append, .remove, .dryRun],
+    isForWriting: true,
     isDestructive: true
   ) { call in
     let query = Query(try QuerySelector(call.object(.updated)))
+    let renamed = try call.object(.rename).map { field, name in
+      guard let name = name.stringValue else {
+        throw ToolError(.usage, #"the new name of "\#(field)" must be a string, as in {"stat": "state"}"#)
+      }
+      return FieldChange.rename(field, to: name)
+    }
     let changes =
-      call.object(.set).map { FieldChange.set($0.key, $0.value) }
+      renamed + call.object(.set).map { FieldChange.set($0.key, $0.value) }
       + call.strings(.unset).map { .unset($0) }
       + call.object(.increment).map { .increment($0.key, by: $0.value) }
       + call.object(.append).map { .append($0.key, $0.value) }
       + call.object(.remove).map { .remove($0.key, $0.value) }
     guard !changes.isEmpty else {
-      throw ToolError(.usage, "nothing is to be changed; give set, unset, increment, append or remove")
+      throw ToolError(
+        .usage, "nothing is to be changed; give rename, set, unset, increment, append or remove")
     }
     return try await call.changing("updated") { try $0.update(matching: query, changes) }
   }
@@ -94,6 +102,8 @@ extension Tool {
 
 extension SharedArgument {
   fileprivate static let document = Self("document", .object, "The document with its _id and _rev")
+  fileprivate static let rename = Self(
+    "rename", .object, "Move values to other fields", as: (nil, #"{"stat": "state"}"#))
   fileprivate static let set = Self(
     "set", .object, "Assign values", as: (nil, #"{"status": "done", "pet.age": 3}"#))
   fileprivate static let unset = Self("unset", .strings, "Remove fields")

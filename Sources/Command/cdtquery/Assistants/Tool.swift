@@ -57,6 +57,8 @@ struct ServedStores: Sendable {
   let isWritable: Bool
   /// Whether the rules of the stores are enforced for a user.
   let hasUser: Bool
+  /// Whether the tools create indexes. They would reveal documents that a user does not see.
+  var createsIndexes: Bool { isWritable && !hasUser }
 
   /// The stores of a directory, or the one that has a name. Those behind symbolic links are left out: they are in another directory.
   func stores(in directory: String, named name: String? = nil) throws -> [StoreArgument] {
@@ -79,7 +81,12 @@ struct ServedStores: Sendable {
     guard let directory = directories.first(where: { $0.hasSameBytes(as: wanted?.directory ?? "") }),
       let store = try stores(in: directory, named: name).first
     else {
-      throw ToolError(.missing, "there is no store \"\(name.boundedMessage)\"; list_stores lists the stores")
+      let all = directories.flatMap { (try? stores(in: $0)) ?? [] }.map(\.path)
+      let meant = (all.first { $0.hasSuffix("/\(name)") } ?? NearestName.of(name, among: all))
+        .map { " (did you mean \"\($0)\"?)" }
+      throw ToolError(
+        .missing,
+        "there is no store \"\(name.boundedMessage)\"\(meant ?? ""); list_stores lists the stores")
     }
     return store
   }
@@ -106,7 +113,9 @@ struct ToolCall: Sendable {
     for (name, value) in self.arguments {
       guard let argument = tool.arguments.first(where: { $0.name == name }) else {
         let names = tool.arguments.map(\.name)
-        let meant = NearestName.of(name, among: names).map { " (did you mean \"\($0)\"?)" } ?? ""
+        let other = Self.otherNames[name]?.first(where: names.contains)
+        let meant =
+          (other ?? NearestName.of(name, among: names)).map { " (did you mean \"\($0)\"?)" } ?? ""
         throw ToolError(
           .usage,
           "\(tool.name) has no argument \"\(name.boundedMessage)\"\(meant); its arguments are \(names.joined(separator: ", "))"
@@ -118,6 +127,12 @@ struct ToolCall: Sendable {
       throw ToolError(.usage, "\(tool.name) needs the argument \"\(argument.name)\"")
     }
   }
+
+  /// The arguments that other tools have in place of these.
+  private static let otherNames: [String: [String]] = [
+    "filter": ["selector", "matching"], "query": ["selector", "matching"], "where": ["selector", "matching"],
+    "matching": ["selector"], "selector": ["matching"], "projection": ["fields"], "order_by": ["sort"],
+  ]
 
   subscript(argument: SharedArgument) -> JSONValue? { arguments[argument.name] }
 
@@ -161,17 +176,22 @@ struct ToolCall: Sendable {
       throw ToolError(
         .busy,
         "the call took longer than \(limits.time / .seconds(1)) s; explain shows whether an index would help")
+    } catch let error as QueryError where error.path == "$text" && stores.createsIndexes {
+      guard try await !datastore.indexDefinitions().contains(where: { $0.type == .text }) else { throw error }
+      let arguments: JSONObject = try ["store": .string(store.path), "fields": ["FIELD"], "type": "text"]
+      throw ToolError(
+        .data,
+        "\"$text\" needs a text index, and the store has none; create one: call create_index with \(arguments.text)"
+      )
     }
   }
 }
 
 extension SharedArgument {
-  /// The value, if it is of the right kind. Some assistants write objects and arrays as strings of JSON.
+  /// The value, if it is of the right kind. Some assistants write objects, arrays and numbers as strings of JSON.
   fileprivate func checked(_ value: JSONValue) throws(ToolError) -> JSONValue {
     if isOfKind(value) { return value }
-    if let text = value.stringValue, kind.isContainer, let parsed = try? JSONValue(parsing: text),
-      isOfKind(parsed)
-    {
+    if let text = value.stringValue, let parsed = try? JSONValue(parsing: text), isOfKind(parsed) {
       return parsed
     }
     throw ToolError(.usage, "\(name) must be \(kind.described), not \(value.text.boundedMessage)")
@@ -179,7 +199,8 @@ extension SharedArgument {
 
   private func isOfKind(_ value: JSONValue) -> Bool {
     switch (kind, value) {
-    case (.string, .string), (.boolean, .bool), (.object, .object): true
+    case (.string, .string), (.boolean, .bool), (.object, .object), (.options, .object), (.options, .bool):
+      true
     case (.integer, _): value.intValue != nil
     case (.number, _): value.doubleValue != nil
     case (.strings, .array(let elements)): elements.allSatisfy { $0.stringValue != nil }
@@ -191,17 +212,10 @@ extension SharedArgument {
 }
 
 extension SharedArgument.Kind {
-  fileprivate var isContainer: Bool {
-    switch self {
-    case .object, .strings, .fields: true
-    default: false
-    }
-  }
-
   fileprivate var described: String {
     switch self {
     case .integer: "a whole number"
-    case .object: "an object"
+    case .object, .options: "an object"
     case .strings: "an array of strings"
     case .fields: "an array of strings and objects"
     case .string, .number, .boolean: "a \(schemaType)"

@@ -27,10 +27,8 @@ struct CountCommand: QueryingCommand {
     }
     let count = try database.count(query)
     try Output.standard.line(String(count))
-    if count == 0 {
-      try Output.standard.flush()
-      var hints = QueryHints()
-      database.write(&hints, about: query, foundNothing: true)
-    }
+    try Output.standard.flush()
+    var hints = QueryHints()
+    database.write(&hints, about: query, foundNothing: count == 0)
   }
 }

@@ -124,6 +124,11 @@ struct ReplicateCommand: ParsableCommand {
       bar.clear()
       guard let last else { return }
       if !continuous { try Output.standard.line(ReplicationOutput.result(last.result).text) }
+      if last.result.pulled.revisionsWritten > 0 {
+        for note in try store.checkDesignDocuments() where note.message.hasPrefix("`validate_doc_update`") {
+          Message.write("cdtquery: \(note)")
+        }
+      }
       report.list(last.result)
       if report.count > 0 { throw ToolError(.data, "\(report.count) revisions were rejected") }
     }

@@ -17,6 +17,7 @@ struct SampleCommand: QueryingCommand {
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @Argument(help: "The selector. (default: every document)") var selector: String?
+  @Option(help: SharedArgument.fields.option, completion: Completions.fields) var fields: String?
   @Option(help: "The maximum number of documents.") var limit = 10
   @Option(help: "A whole number; the same one gives the same sample of the same documents.") var seed: UInt64?
   @OptionGroup var output: OutputOptions
@@ -32,13 +33,14 @@ struct SampleCommand: QueryingCommand {
   func run() throws {
     let database = try open(database, reading: selector)
     let request = try SelectorArgument.query(selector)
-    let query = Query(request.selector)
+    var query = Query(request.selector)
     guard request == query else {
       throw ToolError(.usage, "sample takes a selector; the other members of a request are for find")
     }
+    query.fields = fields.map(PageOptions.words) ?? []
     let results = SampledResults(
       base: try database.results(for: query), count: limit, seed: seed ?? .random(in: 0...UInt64.max))
-    let count = try ResultWriter(output).write(results)
+    let count = try ResultWriter(output, fields: query.fields).write(results)
     try Output.standard.flush()
     var hints = QueryHints()
     database.write(&hints, about: query, foundNothing: count == 0)

@@ -8,8 +8,8 @@ struct UpdateCommand: ParsableCommand {
     commandName: "update",
     abstract: "Change fields of the documents that match a selector.",
     discussion: """
-      All of them are changed, in one transaction, or none. Changes are made in the order --set, --unset, --increment, --append, \
-      --remove. Values are JSON.
+      All of them are changed, in one transaction, or none. Changes are made in the order --rename, --set, --unset, --increment, \
+      --append, --remove. Values are JSON. --rename replaces what is at the new name, and leaves a document without the field as it is.
 
       EXAMPLE
         $ cdtquery update people/contacts '{"_id": "zoe"}' --increment age --yes
@@ -20,6 +20,9 @@ struct UpdateCommand: ParsableCommand {
   @OptionGroup var key: KeyOptions
   @OptionGroup var user: UserOptions
   @Argument(help: SharedArgument.updated.option) var selector: String
+  @Option(help: ArgumentHelp("Move a value to another field.", valueName: "field=name")) var rename:
+    [String] =
+      []
   @Option(help: ArgumentHelp("Assign a value.", valueName: "field=value")) var set: [String] = []
   @Option(help: ArgumentHelp("Remove a field.", valueName: "field")) var unset: [String] = []
   @Option(help: ArgumentHelp("Add to a number; 1 without a value.", valueName: "field=number"))
@@ -31,9 +34,9 @@ struct UpdateCommand: ParsableCommand {
   @OptionGroup var change: BulkChange
 
   func validate() throws {
-    guard !(set + unset + increment + append + remove).isEmpty else {
+    guard !(rename + set + unset + increment + append + remove).isEmpty else {
       throw ValidationError(
-        "nothing is to be changed; give --set, --unset, --increment, --append or --remove")
+        "nothing is to be changed; give --rename, --set, --unset, --increment, --append or --remove")
     }
   }
 
@@ -45,7 +48,8 @@ struct UpdateCommand: ParsableCommand {
 
   private var changes: [FieldChange] {
     get throws {
-      try set.map { try Self.change($0, "set", FieldChange.set) }
+      try rename.map { try Self.renaming($0) }
+        + set.map { try Self.change($0, "set", FieldChange.set) }
         + unset.map { .unset($0) }
         + increment.map {
           $0.contains("=") ? try Self.change($0, "increment") { .increment($0, by: $1) } : .increment($0)
@@ -53,6 +57,15 @@ struct UpdateCommand: ParsableCommand {
         + append.map { try Self.change($0, "append", FieldChange.append) }
         + remove.map { try Self.change($0, "remove", FieldChange.remove) }
     }
+  }
+
+  /// Reads `FIELD=NAME`.
+  private static func renaming(_ text: String) throws(ToolError) -> FieldChange {
+    let names = text.splitBytes(at: "=")
+    guard names.count == 2 else {
+      throw ToolError(.usage, "--rename \(text): write a field and its new name, as in --rename stat=state")
+    }
+    return .rename(names[0], to: names[1])
   }
 
   /// Reads `FIELD=VALUE`.

@@ -54,6 +54,9 @@ extension ParsableCommand {
       "--query": "the selector is an argument: cdtquery find people/contacts '{\"age\": 36}'",
       "--order": "did you mean '--sort'?", "--order-by": "did you mean '--sort'?",
       "--columns": "did you mean '--fields'?", "--select": "did you mean '--fields'?",
+      "--pk": "did you mean '--id'?", "--head": "did you mean '--limit'?", "-n": "did you mean '--limit'?",
+      "--desc": SelectorArgument.descending,
+      "--count": "'cdtquery group --by FIELD --count NAME' counts the documents of each value",
       "--inc": "did you mean '--increment'?", "--push": "did you mean '--append'?",
       "--pull": "did you mean '--remove'?",
     ]

@@ -92,9 +92,7 @@ struct BookmarkOptions: ParsableArguments {
 struct QueryOptions: ParsableArguments {
   @OptionGroup var page: PageOptions
   @Option(help: SharedArgument.fields.option, completion: Completions.fields) var fields: String?
-
-  @Option(help: "Documents to print beside the results, by a name and the path of their ids: owner=ownerId.")
-  var include: [String] = []
+  @Option(help: SharedArgument.include.option) var include: [String] = []
   @Option(help: SharedArgument.collation.option) var collation: Collation?
   @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
   @Option(help: "Mark what $text finds in its snippets: one mark, or two as in <b>,</b>.") var highlight:

@@ -28,12 +28,18 @@ enum SelectorArgument {
     id.hasPrefix("{") ? "; if it is a selector, \(remedy)" : ""
   }
 
+  /// The remedy for the order as other tools have it.
+  static let descending = "to sort in descending order, write --sort FIELD:desc"
+
   /// Reads a text argument. If it is not JSON, but what other programs accept for it, the error shows the JSON.
   private static func read<R>(_ argument: String, _ parse: (String) throws(QueryError) -> R) throws -> R {
     let text = try TextArgument.read(argument)
     do throws(QueryError) {
       return try parse(text)
     } catch {
+      guard !["ASC", "DESC"].contains(text.uppercased()) else {
+        throw ToolError(.usage, "\(text) is not a selector; \(descending)")
+      }
       guard let meant = RelaxedJSON.corrected(text) else { throw error }
       throw ToolError(.data, "\(error); did you mean '\(meant)'?")
     }

@@ -5,6 +5,8 @@ import CDTJSON
 struct SharedArgument: Sendable {
   enum Kind: Sendable {
     case string, integer, number, boolean, object
+    /// An object, or `true` for one without members.
+    case options
     /// An array of strings.
     case strings
     /// An array of strings and objects, as in `["name", {"age": "desc"}]`.
@@ -40,8 +42,9 @@ struct SharedArgument: Sendable {
     var schema: JSONObject = ["type": .string(kind.schemaType), "description": .string(text(examples?.json))]
     switch kind {
     case .strings: schema["items"] = ["type": "string"]
-    case .fields: schema["items"] = ["type": ["string", "object"]]
-    case .string, .integer, .number, .boolean, .object: break
+    // Not a list of types, which some models refuse.
+    case .fields: schema["items"] = ["anyOf": [["type": "string"], ["type": "object"]]]
+    case .string, .integer, .number, .boolean, .object, .options: break
     }
     return schema
   }
@@ -54,7 +57,7 @@ extension SharedArgument.Kind {
     case .integer: "integer"
     case .number: "number"
     case .boolean: "boolean"
-    case .object: "object"
+    case .object, .options: "object"
     case .strings, .fields: "array"
     }
   }
@@ -73,6 +76,12 @@ extension SharedArgument {
   static let useIndex = Self("use_index", .string, "The index to use")
   static let collation = Self(
     "collation", .string, "The comparison of strings: nocase or unicode", note: "(default: by their bytes)")
+  static let include = Self(
+    "include", .object, "Documents to return beside the results, by a name and the path of their ids",
+    as: ("owner=ownerId", #"{"owner": "ownerId"}"#))
+  static let snippets = Self(
+    "snippets", .options, "Print the text around what $text finds",
+    note: "Any of words, limit, before and after can be given.")
   static let bookmark = Self("bookmark", .string, "The bookmark of the page after which this one begins")
   static let field = Self("field", .string, "The field", as: ("pet.species", "pet.species"))
   static let by = Self(

@@ -4,7 +4,7 @@ import CDTQuery
 
 /// Hints on standard error about fields that no document has: those of the sort, of `fields` and of `include`, and, if a query found
 /// nothing, those of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they
-/// never have.
+/// never have, and about values that are there in another type. A comparison that finds values of another type gets this hint, too.
 struct QueryHints {
   /// The limits of the search for fields: documents, bytes and names.
   private static let maximumDocuments = 10_000
@@ -21,6 +21,8 @@ struct QueryHints {
   private var messages: [String] = []
   /// The fields that were looked for already. A run with many queries looks for each once, and for a limited number.
   private var known: Set<FieldPath> = []
+  /// The fields whose comparisons found something.
+  private var compared: Set<FieldPath> = []
 
   /// Writes the hints about a query that was answered.
   mutating func write(
@@ -40,7 +42,8 @@ struct QueryHints {
     _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) -> [String] {
     (missing, expected, messages) = ([], [], [])
-    if foundNothing { collect(query.selector.clause, below: []) }
+    collect(query.selector.clause, below: [], foundNothing)
+    if !foundNothing { keepComparisons(of: query, read) }
     for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
       if let path = try? FieldPath(path, allowsDollar: true) { add(path) }
     }
@@ -48,19 +51,25 @@ struct QueryHints {
     for path in sums {
       if let path = try? FieldPath(path, allowsDollar: true) { expect([.number], of: path, isSum: true) }
     }
-    guard !missing.isEmpty || !expected.isEmpty else { return [] }
+    guard !missing.isEmpty || !expected.isEmpty else { return messages }
     known.formUnion(missing)
     try? look(read)
     return messages
   }
 
-  /// Collects the fields that a match must have. Negations also match documents without the field.
-  private mutating func collect(_ clause: Clause, below parent: [FieldPath.Segment]) {
+  /// Collects the fields that a match must have, or those that are compared. Negations also match documents without the field.
+  private mutating func collect(
+    _ clause: Clause, below parent: [FieldPath.Segment], _ foundNothing: Bool = true
+  ) {
     switch clause {
     case .and(let clauses), .or(let clauses):
-      for clause in clauses { collect(clause, below: parent) }
+      for clause in clauses { collect(clause, below: parent, foundNothing) }
     case .field(let path, let predicate):
       let whole = FieldPath(segments: parent + path.segments)
+      guard foundNothing else {
+        if case .compare = predicate, compared.insert(whole).inserted { expect(predicate, of: whole) }
+        return
+      }
       expect(predicate, of: whole)
       if add(whole) { collect(predicate, of: whole) }
     case .always, .never, .not, .text, .value, .rule: return
@@ -76,6 +85,24 @@ struct QueryHints {
     return true
   }
 
+  /// Keeps the fields that have only values of other types in the first result.
+  private mutating func keepComparisons(
+    of query: Query, _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) {
+    guard !expected.isEmpty else { return }
+    let all = expected
+    var (first, kept) = (query.withoutPage, [Expected]())
+    first.limit = 1
+    try? read(first) { text in
+      kept = all.filter { expected in
+        var expected = expected
+        expected.add(JSONBytes(text))
+        return !expected.found.isEmpty && !expected.isMet
+      }
+    }
+    expected = kept
+  }
+
   private mutating func collect(_ predicate: Predicate, of path: FieldPath) {
     switch predicate {
     case .elementMatches(.fields(let clause)), .allElementsMatch(.fields(let clause)):
@@ -86,65 +113,35 @@ struct QueryHints {
 
   // MARK: Types
 
-  /// The types that a query requires of a field's values.
-  private struct Expected {
-    let path: FieldPath
-    var types: Set<JSONType>
-    /// The value that was asked for, if it is one.
-    var value: JSONValue?
-    let isSum: Bool
-    /// The types that the values of the documents have, with the first value of each.
-    var found: [JSONType: JSONValue] = [:]
-
-    /// Adds the values of a document, and those in them if they are arrays.
-    mutating func add(_ document: JSONBytes) {
-      var walk = PathWalk(document, from: 0, through: path.segments)
-      while let value = walk.next() {
-        note(document, value)
-        // A sum does not look into arrays.
-        guard !isSum, document.kind(at: value) == .array else { continue }
-        var elements = document.elements(at: value)
-        while let element = elements.next() { note(document, element) }
-      }
-    }
-
-    private mutating func note(_ document: JSONBytes, _ offset: Int) {
-      guard let type = JSONType(document.kind(at: offset)), found[type] == nil else { return }
-      found[type] = document.value(at: offset)
-    }
-
-    var isMet: Bool { found.keys.contains(where: types.contains) }
-
-    /// The value of a type that the documents have which reads like the one that was asked for.
-    var suggestion: JSONValue? {
-      switch value {
-      case .string(let text)?:
-        (try? JSONValue(parsing: text)).flatMap { found[JSONType(of: $0)] == nil ? nil : $0 }
-      case let other?: found[.string] == nil ? nil : .string(other.text)
-      case nil: nil
-      }
-    }
-  }
-
   private mutating func expect(
-    _ types: Set<JSONType>, of path: FieldPath, value: JSONValue? = nil, isSum: Bool = false
+    _ types: Set<JSONType>, of path: FieldPath, _ values: [JSONValue] = [], isSum: Bool = false,
+    seeksOther: Bool = false
   ) {
     guard path.documentField == nil, !known.contains(path), known.count < Self.maximumPaths else { return }
     if let position = expected.firstIndex(where: { $0.path == path && $0.isSum == isSum }) {
-      expected[position].types.formUnion(types)
-      if expected[position].value != value { expected[position].value = nil }
+      expected[position].add(types, values)
     } else {
-      expected.append(Expected(path: path, types: types, value: value, isSum: isSum))
+      expected.append(Expected(types, of: path, values, isSum: isSum, seeksOther: seeksOther))
     }
   }
 
   private mutating func expect(_ predicate: Predicate, of path: FieldPath) {
     switch predicate {
-    case .equal(let value), .compare(_, let value):
-      if value != .null { expect([JSONType(of: value)], of: path, value: value) }
+    case .equal(let value):
+      if value != .null {
+        expect([JSONType(of: value)], of: path, [value], seeksOther: value.stringValue != nil)
+      }
+    case .compare(_, let value): expect([JSONType(of: value)], of: path, [value])
     case .among(let values) where !values.isEmpty && !values.contains(.null):
-      expect(Set(values.map { JSONType(of: $0) }), of: path, value: values.count == 1 ? values[0] : nil)
-    case .beginsWith, .regex: expect([.string], of: path)
+      expect(Set(values.map { JSONType(of: $0) }), of: path, values)
+    case .regex(let expression):
+      expect([.string], of: path)
+      if let plain = Self.withoutSlashes(expression) {
+        messages.append(
+          "the slashes of \(JSONValue.string(expression.pattern).text) are a part of the pattern; without them it is \(plain.text)"
+        )
+      }
+    case .beginsWith: expect([.string], of: path)
     case .modulo: expect([.number], of: path)
     case .collated(let predicate, _): expect(predicate, of: path)
     default: return
@@ -154,8 +151,12 @@ struct QueryHints {
   private static func message(_ expected: Expected, _ isEach: Bool) -> String? {
     // Whether values are missing, or null, is not a matter of types.
     let found = JSONType.allCases.filter { $0 != .null && expected.found[$0] != nil }
-    guard !expected.isMet, let first = found.first, let example = expected.found[first] else { return nil }
     let name = quoted(expected.path.text)
+    if expected.isMet, let other = expected.other {
+      return
+        "some documents have the \(JSONType(of: other).rawValue) \(shortened(other)) in \(name); did you mean \(other.text)?"
+    }
+    guard !expected.isMet, let first = found.first, let example = expected.found[first] else { return nil }
     let place = isEach ? "" : " in the first documents"
     let types = names(of: found)
     if expected.isSum {
@@ -166,7 +167,19 @@ struct QueryHints {
     let wanted = names(of: JSONType.allCases.filter(expected.types.contains))
     return
       "the query needs \(wanted) in \(name), which is \(types)\(place), such as \(shortened(example))"
-      + (expected.suggestion.map { "; did you mean \($0.text)?" } ?? "")
+      + (expected.remedy.map { "; \($0)" } ?? "")
+  }
+
+  /// A pattern as JavaScript writes it, `/dune/i`, without the slashes; `nil` for another pattern.
+  private static func withoutSlashes(_ expression: RegularExpression) -> JSONObject? {
+    let parts = expression.pattern.splitBytes(at: "/")
+    guard parts.count > 2, parts[0].isEmpty, let flags = parts.last,
+      flags.allSatisfy({ "dgimsuvy".contains($0) })
+    else { return nil }
+    var plain: JSONObject = ["$regex": .string(parts[1..<parts.count - 1].joined(separator: "/"))]
+    let options = "imsx".filter { (flags + expression.options).contains($0) }
+    if !options.isEmpty { plain["$options"] = .string(options) }
+    return plain
   }
 
   /// As in `a number or an array`.
@@ -187,7 +200,7 @@ struct QueryHints {
     var query = try Query([:])
     query.limit = Self.maximumDocuments
     var (documents, bytes) = (0, 0)
-    var (missing, undecided) = (missing, expected)
+    var (missing, undecided, decided) = (missing, expected, [Expected]())
     var names: Set<String> = []
     /// Ends the search.
     struct Enough: Error {}
@@ -198,7 +211,8 @@ struct QueryHints {
         let document = JSONBytes(text)
         missing.removeAll { Self.has($0, document) }
         for position in undecided.indices { undecided[position].add(document) }
-        undecided.removeAll(where: \.isMet)
+        decided += undecided.filter(\.isDecided)
+        undecided.removeAll(where: \.isDecided)
         if missing.isEmpty && undecided.isEmpty || bytes > Self.maximumBytes { throw Enough() }
         var members = document.members(at: 0)
         while names.count < Self.maximumNames, let member = members.next() {
@@ -212,7 +226,7 @@ struct QueryHints {
     for path in missing {
       messages.append("\(none) has the field \(Self.quoted(path.text))\(Self.remedy(path, names))")
     }
-    messages += undecided.compactMap { Self.message($0, isEach) }
+    messages += (decided + undecided).compactMap { Self.message($0, isEach) }
   }
 
   private static func has(_ path: FieldPath, _ document: JSONBytes) -> Bool {
@@ -238,30 +252,4 @@ struct QueryHints {
   }
 
   private static func quoted(_ name: String) -> String { "\"\(name)\"" }
-}
-
-extension JSONType {
-  /// - Returns: `nil` for a byte with which no value begins.
-  fileprivate init?(_ kind: JSONKind) {
-    switch kind {
-    case .null: self = .null
-    case .true, .false: self = .boolean
-    case .number: self = .number
-    case .string: self = .string
-    case .array: self = .array
-    case .object: self = .object
-    case .invalid: return nil
-    }
-  }
-
-  fileprivate init(of value: JSONValue) {
-    switch value {
-    case .null: self = .null
-    case .bool: self = .boolean
-    case .string: self = .string
-    case .array: self = .array
-    case .object: self = .object
-    default: self = .number
-    }
-  }
 }

@@ -33,9 +33,16 @@ package struct DesignDocument: Sendable {
     let definesIndexes = body["language"] == Self.language
     for name in Self.functions where !(definesIndexes && Self.queries.contains(name)) {
       guard let value = body[name], value != .null, value != [:] else { continue }
+      if name == "validate_doc_update", value.objectValue != nil {
+        notes.append(Self.withoutLanguage(name))
+        continue
+      }
       notes.append("`\(name)` is stored and never run, as there is no JavaScript.")
     }
-    guard definesIndexes else { return }
+    guard definesIndexes else {
+      if body["read"]?.arrayValue != nil { notes.append(Self.withoutLanguage("read")) }
+      return
+    }
     do throws(QueryError) {
       try DesignRules.check(body, of: id)
     } catch {
@@ -60,6 +67,10 @@ package struct DesignDocument: Sendable {
         }
       }
     }
+  }
+
+  private static func withoutLanguage(_ name: String) -> String {
+    "`\(name)` is a rule that is not enforced, as the document has no \"language\": \"query\"; add it."
   }
 
   private static func index(

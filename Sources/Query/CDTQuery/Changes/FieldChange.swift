@@ -12,6 +12,7 @@ public struct FieldChange: Sendable, Hashable {
   private enum Kind: Hashable {
     case set(JSONValue)
     case unset
+    case rename(to: String)
     case increment(JSONValue)
     case append(JSONValue)
     case remove(JSONValue)
@@ -32,6 +33,16 @@ public struct FieldChange: Sendable, Hashable {
   /// Removes the field, if the document has it: `a.b` changes nothing where `a` is a number.
   public static func unset(_ path: String) -> FieldChange {
     FieldChange(path, .unset)
+  }
+
+  /// Moves the value to another path, as MongoDB's `$rename` does: a value that is there is replaced, and a document without the
+  /// field stays as it is.
+  ///
+  /// ```swift
+  /// try store.write { try $0.update(matching: [:], .rename("stat", to: "state"), .rename("city", to: "address.city")) }
+  /// ```
+  public static func rename(_ path: String, to newPath: String) -> FieldChange {
+    FieldChange(path, .rename(to: newPath))
   }
 
   /// Adds to a number; a missing one is 0.
@@ -55,11 +66,19 @@ public struct FieldChange: Sendable, Hashable {
   struct Program {
     private let steps: [(change: FieldChange, names: [FieldPath.Segment])]
 
-    /// - Throws: ``QueryError`` for a malformed path, for one of a document's own fields, and for an amount that is not a number.
+    /// - Throws: ``QueryError`` for a malformed path, for one of a document's own fields, for an amount that is not a number, and for
+    ///   a new path in the old one, or around it.
     init(_ changes: [FieldChange]) throws(QueryError) {
       var steps: [(FieldChange, [FieldPath.Segment])] = []
       for change in changes {
-        steps.append((change, try change.fieldPath.segments))
+        let names = try change.fieldPath.segments
+        steps.append((change, names))
+        if case .rename(let newPath) = change.kind {
+          let newNames = try FieldChange.unset(newPath).fieldPath.segments
+          guard !zip(names, newNames).allSatisfy({ $0 == $1 }) else {
+            throw QueryError(.overlappingRename(newPath), at: change.path)
+          }
+        }
         if case .increment(let amount) = change.kind, amount.doubleValue == nil {
           throw QueryError(.invalidAmount(amount), at: change.path)
         }
@@ -69,12 +88,32 @@ public struct FieldChange: Sendable, Hashable {
 
     func apply(to body: inout JSONObject, id: String) throws(QueryError) {
       for (change, names) in steps {
-        do throws(Misfit) {
-          let changed = try change.apply(to: .object(body), names[...])
-          if case .object(let object)? = changed { body = object }
-        } catch {
-          throw QueryError(.misfit(error.message, documentID: id), at: change.path)
+        guard case .rename(let newPath) = change.kind else {
+          try Self.apply(change, names, to: &body, id)
+          continue
         }
+        guard let value = Self.value(at: names, in: body) else { continue }
+        let setting = FieldChange.set(newPath, value)
+        try Self.apply(.unset(change.path), names, to: &body, id)
+        try Self.apply(setting, setting.fieldPath.segments, to: &body, id)
+      }
+    }
+
+    private static func apply(
+      _ change: FieldChange, _ names: [FieldPath.Segment], to body: inout JSONObject, _ id: String
+    ) throws(QueryError) {
+      do throws(Misfit) {
+        let changed = try change.apply(to: .object(body), names[...])
+        if case .object(let object)? = changed { body = object }
+      } catch {
+        throw QueryError(.misfit(error.message, documentID: id), at: change.path)
+      }
+    }
+
+    private static func value(at names: [FieldPath.Segment], in body: JSONObject) -> JSONValue? {
+      names.reduce(JSONValue?.some(.object(body))) { value, segment in
+        if case .array? = value { return segment.position.flatMap { value?[$0] } }
+        return value?[String(decoding: segment.name, as: UTF8.self)]
       }
     }
   }
@@ -95,7 +134,7 @@ public struct FieldChange: Sendable, Hashable {
   /// Whether nothing is to do where there is no such field.
   private var takesAway: Bool {
     switch kind {
-    case .unset, .remove: true
+    case .unset, .remove, .rename: true
     case .set, .increment, .append: false
     }
   }
@@ -137,6 +176,8 @@ public struct FieldChange: Sendable, Hashable {
     switch (kind, value) {
     case (.set(let new), _): return new
     case (.unset, _): return nil
+    // `Program` makes it by unset and set.
+    case (.rename, _): return value
     case (.increment(let amount), nil): return amount
     case (.increment(let amount), let number?): return try Self.sum(number, amount)
     case (.append(let element), nil): return .array([element])

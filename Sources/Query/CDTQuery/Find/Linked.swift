@@ -4,32 +4,35 @@ import CDTPlatform
 
 /// The documents that the results of a query link under one name, or what is decoded from them, by their ids.
 ///
-/// Ids are compared by their bytes. The order is that in which the results name them.
+/// Ids are compared by their bytes. The order is that in which the results name them under this name.
 ///
 /// See <doc:QueryingDocuments#Linked-documents>.
 public struct Linked<Value: Sendable>: Sendable, Sequence {
-  /// The ids of the documents under every name.
-  fileprivate var ids: [String] = []
-  fileprivate var positions: [KeyBytes: Int] = [:]
-  /// For each id the document; `nil` if there is none, or it is under another name only.
-  fileprivate var values: [Value?] = []
+  private let elements: [(id: String, value: Value)]
+  private let positions: [KeyBytes: Int]
 
-  private var elements: [(id: String, value: Value)] {
-    zip(ids, values).compactMap { id, value in value.map { (id, $0) } }
+  /// - Parameter elements: The documents that exist, each once.
+  init(_ elements: [(id: String, value: Value)] = []) {
+    self.elements = elements
+    positions = Dictionary(uniqueKeysWithValues: elements.enumerated().map { (KeyBytes($1.id), $0) })
   }
 
   /// The number of documents.
-  public var count: Int { values.count { $0 != nil } }
+  public var count: Int { elements.count }
 
   /// The document with an id; `nil` if no result links it, or it does not exist.
-  public subscript(id: String) -> Value? { positions[KeyBytes(id)].flatMap { values[$0] } }
+  public subscript(id: String) -> Value? { positions[KeyBytes(id)].map { elements[$0].value } }
 
   /// Iterates over the ids and the documents.
   public func makeIterator() -> IndexingIterator<[(id: String, value: Value)]> { elements.makeIterator() }
 
   /// The documents decoded, without those for which there is no value.
   func mapped<Other>(_ transform: (Value) throws -> Other?) rethrows -> Linked<Other> {
-    try Linked<Other>(ids: ids, positions: positions, values: values.map { try $0.flatMap(transform) })
+    var others: [(id: String, value: Other)] = []
+    for (id, value) in elements {
+      if let other = try transform(value) { others.append((id, other)) }
+    }
+    return Linked<Other>(others)
   }
 }
 
@@ -40,13 +43,10 @@ extension IncludedDocuments {
   /// - Parameter found: The linked documents that exist, in any order.
   package init(_ links: LinkedIDs, _ found: [DocumentRevision]) {
     self.init()
-    var all = [DocumentRevision?](repeating: nil, count: links.ids.count)
-    for document in found {
-      if let position = links.positions[KeyBytes(document.id)] { all[position] = document }
-    }
+    let all = [KeyBytes: DocumentRevision](found.map { (KeyBytes($0.id), $0) }) { first, _ in first }
     for (number, name) in links.names.enumerated() {
-      let values = all.enumerated().map { links.has($0, include: number) ? $1 : nil }
-      self[name] = Linked(ids: links.ids, positions: links.positions, values: values)
+      self[name] = Linked(
+        links.ids(ofInclude: number).compactMap { id in all[KeyBytes(id)].map { (id, $0) } })
     }
   }
 

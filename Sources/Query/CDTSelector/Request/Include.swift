@@ -27,25 +27,28 @@ package struct Include: Sendable, Hashable {
   }
 }
 
-/// The ids at the paths of a query's includes, each once, in the order in which the results name them.
+/// The ids at the paths of a query's includes, each once.
 package final class LinkedIDs {
   private let includes: [Include]
   package private(set) var ids: [String] = []
-  package private(set) var positions: [KeyBytes: Int] = [:]
+  private var positions: [KeyBytes: Int] = [:]
   /// For each id the bits of the includes in which it is.
   private var sets: [UInt32] = []
+  /// For each include the positions of its ids, in the order in which the results name them.
+  private var orders: [[Int]]
   private var values = FieldValues()
 
   /// - Returns: `nil` if there are no includes.
   package init?(_ includes: [Include]) {
     if includes.isEmpty { return nil }
     self.includes = includes
+    orders = includes.map { _ in [] }
   }
 
   package var names: [String] { includes.map(\.name) }
 
-  /// Whether an id is in an include.
-  package func has(_ position: Int, include number: Int) -> Bool { sets[position] & 1 << UInt32(number) != 0 }
+  /// The ids in an include, in the order in which the results name them.
+  package func ids(ofInclude number: Int) -> [String] { orders[number].map { ids[$0] } }
 
   /// Adds the ids of a result, which has this stored body.
   package func add(from body: JSONBytes) {
@@ -53,13 +56,15 @@ package final class LinkedIDs {
       values.read(include.path, in: body)
       for offset in values.offsets where body.kind(at: offset) == .string {
         let id = body.string(at: offset)
-        if let known = positions.updateValue(ids.count, forKey: KeyBytes(id)) {
-          positions[KeyBytes(id)] = known
-          sets[known] |= 1 << UInt32(number)
-        } else {
+        let position = positions[KeyBytes(id)] ?? ids.count
+        if position == ids.count {
+          positions[KeyBytes(id)] = position
           ids.append(id)
-          sets.append(1 << UInt32(number))
+          sets.append(0)
         }
+        guard sets[position] & 1 << UInt32(number) == 0 else { continue }
+        sets[position] |= 1 << UInt32(number)
+        orders[number].append(position)
       }
     }
   }

@@ -55,7 +55,9 @@ extension Predicate {
     case .compare(let comparison, let value): .compare(comparison, collation.folded(value))
     case .among(let members): .among(members.map(collation.folded))
     case .beginsWith(let prefix): .beginsWith(collation.folded(prefix))
-    default: self
+    case .exists, .notNull, .type, .modulo, .size, .regex, .elementMatches, .allElementsMatch, .keyMatches,
+      .computed, .collated:
+      self
     }
   }
 }

@@ -1,3 +1,5 @@
+package import CDTJSON
+
 /// The operators, and the likely meaning of a misspelled one.
 package enum OperatorNames {
   static let combinations = ["$and", "$or", "$nor", "$text"]
@@ -15,8 +17,9 @@ package enum OperatorNames {
     }
     return switch name.lowercased() {
     case "$oid": "an id is a string; write it without \"$oid\""
-    case "$date", "$numberlong", "$numberint", "$numberdouble", "$numberdecimal":
-      "values are plain JSON; write the number, or the date as a string, without it"
+    case "$date": "a date is a string, such as \"2026-08-01T00:00:00Z\"; write it without \"$date\""
+    case "$numberlong", "$numberint", "$numberdouble", "$numberdecimal":
+      "a number is written as it is; write it without \"\(name)\""
     case "$like", "$ilike", "$contains", "$text:contains":
       "use \"$beginsWith\" or \"$regex\" for text; an array matches if an element does"
     case "$startswith": "use \"$beginsWith\""
@@ -26,6 +29,11 @@ package enum OperatorNames {
     case "$near", "$geowithin", "$geointersects": "there are no operators for places"
     default: nil
     }
+  }
+
+  /// The advice for a value that MongoDB's programs write as `{"$oid": …}`, or with another such name; `nil` for other values.
+  package static func instead(of value: JSONValue) -> String? {
+    value.objectValue.flatMap { $0.count == 1 ? $0.first : nil }.flatMap { instead(of: $0.key) }
   }
 
   /// Whether a segment of a path is one of MongoDB's positional operators: `$`, `$[]`, `$[name]`.

@@ -70,7 +70,9 @@ struct FieldMerging {
     let changed = values.filter { $0 != base || !isAncestorKnown }
     if changed.count > 1 {
       if let objects = objects(changed) { return .object(merge(values, objects, since: base, at: place)) }
+      // Equal arrays are kept as they are.
       if let rule = arrays[KeyBytes(place.rule)], changed.allSatisfy({ $0?.arrayValue != nil }),
+        changed.contains(where: { $0 != changed[0] }),
         let merged = merge(
           values.map { $0?.arrayValue ?? [] }, since: base?.arrayValue ?? [], by: rule, at: place)
       {
@@ -155,16 +157,28 @@ struct FieldMerging {
     guard changed.count <= 1 else { return nil }
     var (first, behind, seen) = ([JSONValue](), [JSONValue: [JSONValue]](), kept)
     for keys in orders {
-      var last: JSONValue?
+      var (last, leading) = (JSONValue?.none, [JSONValue]())
       for key in keys {
-        if kept.contains(key) {
+        if !seen.insert(key).inserted {
+          if last == nil, let place = first.firstIndex(of: key) {
+            first.insert(contentsOf: leading, at: place)
+            leading = []
+          }
           last = key
-        } else if seen.insert(key).inserted {
-          if let last { behind[last, default: []].append(key) } else { first.append(key) }
+        } else if let last {
+          behind[last, default: []].append(key)
+        } else {
+          leading.append(key)
         }
       }
+      first += leading
     }
-    return first + (changed.first ?? inAll(base)).flatMap { [$0] + (behind[$0] ?? []) }
+    var (order, rest) = ([JSONValue](), Array((first + (changed.first ?? inAll(base))).reversed()))
+    while let key = rest.popLast() {
+      order.append(key)
+      rest += (behind[key] ?? []).reversed()
+    }
+    return order
   }
 
   /// The elements by their keys; `nil` if they don't have one each.

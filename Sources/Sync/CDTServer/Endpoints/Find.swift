@@ -63,8 +63,7 @@ extension RequestContext {
     for (number, name) in links.names.enumerated() {
       try spool.append("\(number == 0 ? ",\"included\":{" : "\n},")\(JSONValue.string(name).text):{".utf8)
       var isFirst = true
-      let ids = links.ids.indices.filter { links.has($0, include: number) }.map { links.ids[$0] }
-      try cursor.forEachLinked(ids) { document in
+      try cursor.forEachLinked(links.ids(ofInclude: number)) { document in
         let row = Array("\(JSONValue.string(document.id).text):".utf8) + (try text.text(of: document))
         try spool.append(row: row, isFirst: isFirst)
         isFirst = false

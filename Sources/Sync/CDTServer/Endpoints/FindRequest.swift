@@ -8,7 +8,9 @@ struct FindRequest: Sendable {
   let selector: JSONValue
   /// Whether it asks for groups of documents.
   var isForGroups: Bool { group != nil }
+  /// The limit as the client has it: 0 means none.
   private(set) var limit = 25
+  private var pageLimit: Int? { limit > 0 ? limit : nil }
   private var hasLimit = false
   private(set) var fields: [String] = []
   private(set) var options = DocumentOptions()
@@ -183,7 +185,7 @@ struct FindRequest: Sendable {
     if !needsWhole { query.fields = fields }
     guard filter == nil else { return query }
     query.skip = skip
-    query.limit = limit
+    query.limit = pageLimit
     return query
   }
 
@@ -197,7 +199,7 @@ struct FindRequest: Sendable {
         "A group of documents that `_attachments` or `_conflicts` select", instead: "other members")
     }
     var query = try query()
-    query.limit = hasLimit ? limit : nil
+    query.limit = hasLimit ? pageLimit : nil
     // A partial index is used if the selector implies its filter, also without being named.
     query.useIndex =
       engine.indexes.catalog.entries.map(\.definition).first {
@@ -314,7 +316,7 @@ struct FindRequest: Sendable {
     _ body: ([UInt8]) throws -> Void
   ) throws {
     let (text, projection) = (DocumentText(transaction, options), try projection)
-    var page = ResultPage(skip: skip, limit: limit)
+    var page = ResultPage(skip: skip, limit: pageLimit)
     while !page.isComplete, let document = try cursor.nextDocument() {
       let bytes = try text.text(of: document)
       let written = try JSONObject(parsing: bytes)
