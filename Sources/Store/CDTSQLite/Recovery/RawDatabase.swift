@@ -165,6 +165,12 @@ package final class RawDatabase {
     return (page, state)
   }
 
+  /// The `user_version` of the file; `nil` if no checksum verifies it.
+  package func userVersion() throws(SystemError) -> Int64? {
+    guard hasChecksums, let first = try rawPage(1), first.state == .verified else { return nil }
+    return Int64(first.bytes.bigEndian(at: 60))
+  }
+
   /// A page without its reserved bytes; `nil` if it is damaged.
   private func page(_ number: Int64) throws(SystemError) -> [UInt8]? {
     guard let page = try rawPage(number), page.state != .damaged else { return nil }
