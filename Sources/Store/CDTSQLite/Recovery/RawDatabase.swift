@@ -53,7 +53,9 @@ package final class RawDatabase {
     let seals = cipher.map { SealCodec($0, path: path, isWritable: false) }
     self.seals = seals
     let header = Self.header(of: file, seals)
-    let isHeader = header.starts(with: "SQLite format 3\0".utf8)
+    // Without its key, an encrypted database has no header.
+    let isHeader =
+      header.starts(with: "SQLite format 3\0".utf8) && (seals != nil || !DatabaseCipher.isMarked(header))
     // In a file that is only begun, the version is still in the log.
     let hasChecksums =
       seals != nil || !isHeader || Int(header[20]) == PageChecksum.length
