@@ -1,4 +1,3 @@
-import CDTBackup
 import CDTJSON
 import CDTPlatform
 import CDTQuery
@@ -6,6 +5,8 @@ import CDTRandomDocuments
 import CDTTestSupport
 import FoundationEssentials
 import Testing
+
+@testable import CDTBackup
 
 /// Backups are what the datastore was, leaf by leaf.
 @Suite struct BackupTests {
@@ -183,6 +184,33 @@ import Testing
       #expect(try Backup(directory: directory).increments() == [first.increment, second.increment])
       try Self.restored(directory, at: .time(first.increment.time)) { restored throws in
         #expect(try restored.document(withID: "7").body["n"] == 7)
+      }
+    }
+  }
+
+  @Test func `a time names the last state that is not later, also after the clock was set back`() throws {
+    try withStore { store, directory in
+      for number in 1...3 {
+        try store.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
+        let made = try store.backup(to: directory).increment.time
+        // As if the clock had gone back by two days after the first state, and by one day after the second.
+        let shown = try #require(
+          ISO8601.date(["2026-05-09T12:00:00Z", "2026-05-07T12:00:00Z", "2026-05-08T12:00:00Z"][number - 1]))
+        let path = "\(directory)/0000000\(number).jsonl"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacing(
+          ISO8601.text(of: made) ?? "", with: ISO8601.text(of: shown) ?? "", maxReplacements: 1
+        )
+        .write(toFile: path, atomically: true, encoding: .utf8)
+      }
+      let files = try BackupFiles(Backup(directory: directory))
+      for (time, count) in [
+        ("2026-05-07T13:00:00Z", 2), ("2026-05-08T13:00:00Z", 3), ("2026-05-09T13:00:00Z", 3),
+      ] {
+        #expect(try files.files(upTo: .time(#require(ISO8601.date(time)))).count == count)
+      }
+      #expect(throws: DatastoreError.self) {
+        try files.files(upTo: .time(#require(ISO8601.date("2026-05-06T13:00:00Z"))))
       }
     }
   }

@@ -18,8 +18,6 @@ struct StoreOptions: ParsableArguments {
   /// Runs a command's work. The store's errors end the command with their messages, which are for people.
   func withStore(_ body: (Datastore) async throws -> Void) async throws {
     let manager = try DatastoreManager(directory: directory)
-    // The datastore closes when its manager goes, so the manager is kept while the command runs.
-    defer { withExtendedLifetime(manager) {} }
     let store = try await manager.datastore(named: "bookmarks")
     try await store.ensureIndexed(["tags", "title"])
     try await body(store)

@@ -15,9 +15,7 @@ struct DocumentService: AsyncParsableCommand {
   var port = 8080
 
   func run() async throws {
-    // The datastore closes when its manager goes, so the manager is kept while the service runs.
     let manager = try DatastoreManager(directory: directory)
-    defer { withExtendedLifetime(manager) {} }
     let store = try await manager.datastore(named: "documents")
     let application = Application(
       router: DocumentRoutes(store: store).router,

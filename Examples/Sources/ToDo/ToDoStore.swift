@@ -11,14 +11,12 @@ public import CDTQuery
 ///
 /// It has no state of its own: what is on disk is the state, and a view is a query.
 public struct ToDoStore: Sendable {
-  /// Keeps the store open, which closes with its manager.
-  private let manager: DatastoreManager
   /// The documents. Synchronization works with them as well.
   public let documents: Datastore
 
   /// Opens the store in a directory, creating it when it is missing.
   public init(directory: String) async throws {
-    manager = try DatastoreManager(directory: directory)
+    let manager = try DatastoreManager(directory: directory)
     documents = try await manager.datastore(named: "todos")
     try await documents.ensureIndexed(["isDone", "title"])
   }

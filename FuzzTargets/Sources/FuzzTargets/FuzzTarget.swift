@@ -2,7 +2,8 @@
 ///
 /// The names are those of the directories in `FuzzTargets/Corpus`.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case json, selector, query, text, regex, `import`, csv, revision, fixture, catalog, store, recover, touchdb
+  case json, selector, query, text, regex, `import`, csv, revision, fixture, catalog, store, recover, sealed,
+    touchdb
 
   package func run(_ input: [UInt8]) {
     do {
@@ -19,6 +20,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       case .catalog: try CatalogTarget.run(input)
       case .store: try StoreTarget.run(input)
       case .recover: try RecoverTarget.run(input)
+      case .sealed: try SealedTarget.run(input)
       case .touchdb: try TouchDBTarget.run(input)
       }
     } catch {

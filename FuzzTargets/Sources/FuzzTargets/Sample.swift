@@ -26,18 +26,23 @@ struct Sample {
   ]
 
   /// Without waiting for the disk at each commit.
-  static let options: DatastoreOptions = {
-    var options = DatastoreOptions()
+  static let options = options(encryption: nil)
+  static let encryptedOptions = options(encryption: .key([UInt8](repeating: 7, count: 32)))
+
+  private static func options(encryption: Encryption?) -> DatastoreOptions {
+    var options = DatastoreOptions(encryption: encryption)
     options.durability = .normal
     return options
-  }()
+  }
 
   /// A new store below the temporary directory.
-  init(named name: String = "sample", isIndexed: Bool, _ change: (Datastore) throws -> Void = { _ in }) throws
-  {
+  init(
+    named name: String = "sample", isIndexed: Bool, _ options: DatastoreOptions = Sample.options,
+    _ change: (Datastore) throws -> Void = { _ in }
+  ) throws {
     directory = "\(FileManager.default.temporaryDirectory.path)/\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    manager = try DatastoreManager(directory: directory, options: Self.options)
+    manager = try DatastoreManager(directory: directory, options: options)
     store = try manager.datastore(named: name)
     for (id, body) in Self.bodies {
       _ = try store.createDocument(from: DocumentDraft(id: id, body: try JSONObject(parsing: body)))
@@ -62,8 +67,8 @@ struct Sample {
   }
 
   /// With revisions that lost, a tombstone, attachments and a local document, as files.
-  static func varied() throws -> StoreImage {
-    let sample = try Sample(isIndexed: true) { store in
+  static func varied(_ options: DatastoreOptions = Sample.options) throws -> StoreImage {
+    let sample = try Sample(isIndexed: true, options) { store in
       var ann = try store.document(withID: "ann")
       ann.body["age"] = 37
       ann.attachments["note"] = DocumentAttachment(

@@ -10,6 +10,10 @@ struct StoreImage {
   let database: [UInt8]
   /// `db.sync` and its log before the log was written back.
   let open: (database: [UInt8], log: [UInt8])
+  /// The nonces of the pages of an encrypted `db.sync`, likewise.
+  let openSeals: [UInt8]?
+  /// The end of the log's name.
+  let logSuffix: String
 
   static let name = "db.sync"
 
@@ -19,7 +23,10 @@ struct StoreImage {
     for id in try sample.store.changes(since: 0).documents.map(\.id) { documents[id] = [] }
     for document in try sample.store.read({ try $0.allDocuments() }) { documents[document.id] = [document] }
     self.documents = documents
-    open = (try bytes(of: "\(directory)/\(Self.name)"), try bytes(of: "\(directory)/\(Self.name)-wal"))
+    let path = "\(directory)/\(Self.name)"
+    logSuffix = String(LogFile.path(of: path).dropFirst(path.count))
+    open = (try bytes(of: path), try bytes(of: path + logSuffix))
+    openSeals = try? bytes(of: path + LogFile.sealsSuffix)
     try sample.manager.closeDatastore(named: sample.store.name)
     database = try bytes(of: "\(directory)/\(Self.name)")
   }
@@ -29,7 +36,9 @@ struct StoreImage {
     let files = FileManager.default
     try? files.removeItem(atPath: target)
     try files.copyItem(atPath: directory, toPath: target)
-    for suffix in ["", "-wal", "-shm"] { try? files.removeItem(atPath: "\(target)/\(Self.name)\(suffix)") }
+    for suffix in ["", "-wal", "-log", "-shm"] {
+      try? files.removeItem(atPath: "\(target)/\(Self.name)\(suffix)")
+    }
   }
 }
 
@@ -49,6 +58,8 @@ struct Patches {
   let areInLog: Bool
   /// Whether the file ends at the first offset.
   let isCut: Bool
+  /// Whether the file of nonces is changed, or that of the key.
+  let areInSeals, areInKey: Bool
   private let numbers: [Int]
 
   init(_ input: [UInt8]) {
@@ -59,6 +70,8 @@ struct Patches {
     areStamped = flags & 1 != 0
     areInLog = flags & 2 != 0
     isCut = flags & 4 != 0
+    areInSeals = flags & 8 != 0
+    areInKey = flags & 16 != 0
     self.numbers = Array(numbers.dropFirst())
   }
 

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTSQLite
 import FoundationEssentials
 
 /// A damaged or hostile `db.sync` or log: everything can be tried with it, and damage gives no wrong answer.
@@ -40,15 +41,16 @@ enum StoreTarget {
     let path = "\(target)/\(StoreImage.name)"
     if patches.areInLog {
       try write(image.open.database, to: path)
-      try write(patches.apply(to: image.open.log), to: "\(path)-wal")
+      try write(patches.apply(to: image.open.log), to: path + image.logSuffix)
+      if let seals = image.openSeals { try write(seals, to: path + LogFile.sealsSuffix) }
     } else {
       try write(patches.apply(to: image.database), to: path)
     }
   }
 
-  static func madeImage() -> StoreImage {
+  static func madeImage(_ options: DatastoreOptions = Sample.options) -> StoreImage {
     do {
-      return try Sample.varied()
+      return try Sample.varied(options)
     } catch {
       fatalError("the sample: \(error)")
     }

@@ -47,7 +47,7 @@ public struct Backup: Sendable {
   /// The state to restore.
   public enum Point: Sendable, Hashable {
     case newest
-    /// The last increment that was made not later than a time.
+    /// The last increment whose time is not later, also if the clock has gone back between two.
     case time(Date)
     /// The last increment that has no change after a sequence.
     case sequence(Int64)

@@ -116,7 +116,8 @@ struct BackupFiles {
     let end =
       switch point {
       case .newest: files.endIndex
-      case .time(let time): files.firstIndex { $0.header.time > time } ?? files.endIndex
+      // The clock may have gone back between two states.
+      case .time(let time): files.lastIndex { $0.header.time <= time }.map { $0 + 1 } ?? files.startIndex
       case .sequence(let sequence): files.firstIndex { $0.header.sequence > sequence } ?? files.endIndex
       }
     if end == files.endIndex, let damage {

@@ -35,7 +35,7 @@ extension Datastore {
   ///   - progress: Called with the number of pages read, then of documents saved, and their total.
   /// - Returns: A report of the documents that were saved, and of the losses.
   /// - Throws: `DatastoreError`: `.notFound` if there is no `db.sync`, `.io` if the system can't read it, `.corrupt` if
-  ///   no datastore has written it; the errors of a write.
+  ///   no datastore has written it, `.newerFormat`; the errors of a write.
   /// - Complexity: O(*n*) in the size of the damaged datastore; memory for some hundred bytes for each revision.
   public func recoverDocuments(
     from directory: String, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
@@ -78,6 +78,10 @@ private final class StoreRecovery {
     }
     guard let database else { throw DatastoreError(.notARegularFile(path)) }
     try FileOwner.check(path)
+    let version = try FileSystem.reading(path) { try database.userVersion() }
+    if let version, version > DatabaseFile.version {
+      throw DatastoreError(.newerFormat(path, version: version, known: DatabaseFile.version))
+    }
     self.database = database
     files = AttachmentFiles(directory: "\(directory)/attachments", storeName: path, keys: keys)
   }

@@ -24,6 +24,8 @@ public final class Datastore: Sendable {
   package let databasePath: String
   let options: DatastoreOptions
   private let place: StoreDirectory
+  /// The directory of the manager, if it goes with the manager and its datastores.
+  private let temporary: TemporaryDirectory?
   /// The unique id of this store. A store recreated under the same name has a different one.
   package let storeID: String
 
@@ -46,8 +48,11 @@ public final class Datastore: Sendable {
   let extensionObjects = DatastoreExtensions()
   private let isClosed = Atomic(false)
 
-  init(name: String, directory: String, options: DatastoreOptions) throws {
+  init(
+    name: String, directory: String, options: DatastoreOptions, temporary: TemporaryDirectory? = nil
+  ) throws {
     self.name = name
+    self.temporary = temporary
     self.directory = directory
     self.options = options
     try StorePath.check(directory)
@@ -118,7 +123,7 @@ public final class Datastore: Sendable {
     close()
   }
 
-  /// Closes the files. Called by the manager, so that another object can open the datastore.
+  /// Closes the files. The manager calls it, so that another object can open the datastore.
   func close() {
     isClosed.store(true, ordering: .releasing)
     extensionObjects.close()

@@ -17,7 +17,7 @@ extension DatastoreError {
     // Encryption
     case missingKey(String), wrongKey(String), formerKeyDiffers(String), keyForPlainStore(String)
     case noKeyForPlainStore(String), missingKeyFile(String), backupWithOtherKey(String), keyLength(Int)
-    case emptyPassphrase, noSecret, cannotExchange(String, SystemError)
+    case emptyPassphrase, noSecret, cannotExchange(String, SystemError), foreignLog(String)
     // Turns and threads
     case closed(String), deletedElsewhere(String), changedElsewhere(String), nestedWrite(String)
     case withinWrite(String, String), busyHere(String, Duration), beingDeleted(String, Duration)
@@ -69,7 +69,7 @@ extension DatastoreError {
         .invalidBody
       case .nestedWrite, .withinWrite: .nestedWrite
       case .timedOut: .timedOut
-      case .busyHere, .beingDeleted, .inUse, .indexesBusy, .readersPreventRepair: .busy
+      case .busyHere, .beingDeleted, .inUse, .indexesBusy, .readersPreventRepair, .foreignLog: .busy
       case .projected, .noRevisionID, .otherDocument, .historyOfOther, .generationGap, .generationTooHigh:
         .invalidRevision
       case .missingBody, .nothingToDecode: .missingBody
@@ -168,6 +168,8 @@ extension DatastoreError {
       case .cannotExchange(let directory, let reason):
         "the file system of \(directory) can't exchange two directories: \(reason); copy the datastore to a file system that can, "
           + "or replicate it to a new datastore with the new key"
+      case .foreignLog(let path):
+        "\(path) was made by another program, which has opened the encrypted database; end that program, and remove the file"
 
       case .closed(let name): "the datastore \(quoted(name)) is closed; open it again with its manager"
       case .deletedElsewhere(let name):

@@ -109,6 +109,10 @@ enum CheckedFileSystem {
         let code = CheckedFileSystem.open(system, path, CheckedFile.system(file), flags, result)
         if CheckedFile.system(file).pointee.pMethods != nil {
           let isWritable = (result?.pointee ?? flags) & SQLITE_OPEN_READWRITE != 0
+          if isWritable, !SealCodec.keepOthersOut(CheckedFile.system(file), at: String(cString: path)) {
+            _ = CheckedFile.forward(file) { $1.xClose($0) }
+            return SQLITE_CANTOPEN
+          }
           CheckedFile.open(file, SealCodec(cipher, path: String(cString: path), isWritable: isWritable))
         }
         return code

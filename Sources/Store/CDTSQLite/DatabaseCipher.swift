@@ -6,8 +6,9 @@ import Synchronization
 /// The keys of a database whose files are encrypted, and the form of its sealed pages.
 ///
 /// A page has the size of ``pageSize``. Its last bytes, which SQLite reserves, hold the nonce and the tag of AES-256-GCM; the
-/// page's number is authenticated. The first 24 bytes of the file are not encrypted: a mark in place of SQLite's, so that
-/// no other program takes the file for a database, and eight bytes with the sizes, which are authenticated.
+/// page's number is authenticated. The first 24 bytes of the file are not encrypted: the first 20 of SQLite, by which iOS recognizes
+/// its databases, and a mark, with which SQLite refuses the file. Bytes 16 to 23, as SQLite has them, are authenticated. Files of earlier
+/// versions have a mark in place of the first 16 bytes.
 ///
 /// See ``SealedLog`` for the log, and `docs/decisions/26-encryption-in-pages.md`.
 package final class DatabaseCipher: Sendable {
@@ -19,9 +20,14 @@ package final class DatabaseCipher: Sendable {
   static let pageSize = 4_096
   /// The reserved bytes at the end of each page.
   static let reservedLength = AuthenticatedCipher.overhead
-  /// The first bytes of an encrypted database.
-  private static let mark = Array("CDT encrypted 1\0".utf8)
+  /// The first bytes of a database of an earlier version.
+  private static let formerMark = Array("CDT encrypted 1\0".utf8)
   private static let sqliteMark = Array("SQLite format 3\0".utf8)
+  /// The bytes 20 to 23.
+  private static let mark = Array("CDT2".utf8)
+  /// The same bytes in SQLite's form: the reserved bytes of a page, and three constants without which SQLite refuses a file.
+  private static let sqliteSizes: [UInt8] = [UInt8(reservedLength), 64, 32, 32]
+  private static let markOffset = 20
   private static let clearLength = 24
   static let parameter = "cdt-cipher"
 
@@ -55,20 +61,55 @@ package final class DatabaseCipher: Sendable {
   ///
   /// - Throws: ``SQLiteError`` if it can't be opened.
   package static func isUsed(in path: String) throws(SQLiteError) -> Bool {
-    isMarked(try SystemFile(path).bytes(at: 0, count: mark.count))
+    isMarked(try SystemFile(path).bytes(at: 0, count: clearLength))
+  }
+
+  /// Whether a file is an encrypted database with SQLite's mark: other programs must not have a log beside it.
+  ///
+  /// - Throws: ``SQLiteError`` if it can't be opened.
+  package static func hasSQLiteMark(_ path: String) throws(SQLiteError) -> Bool {
+    let header = try SystemFile(path).bytes(at: 0, count: clearLength)
+    return isMarked(header) && !isFormer(header)
   }
 
   /// Whether the bytes at the beginning of a file are those of an encrypted database.
-  static func isMarked(_ header: some Sequence<UInt8>) -> Bool { header.starts(with: mark) }
+  static func isMarked(_ header: some Collection<UInt8>) -> Bool {
+    isFormer(header) || header.starts(with: sqliteMark) && header.dropFirst(markOffset).starts(with: mark)
+  }
+
+  /// Whether the bytes at the beginning of a file are those of an encrypted database of an earlier version.
+  static func isFormer(_ header: some Collection<UInt8>) -> Bool { header.starts(with: formerMark) }
+
+  private static func setMark(_ page: UnsafeMutableRawBufferPointer, isFormer: Bool) {
+    page.copyBytes(from: isFormer ? formerMark : sqliteMark)
+    UnsafeMutableRawBufferPointer(rebasing: page[markOffset...]).copyBytes(
+      from: isFormer ? sqliteSizes : mark)
+  }
+
+  /// Puts SQLite's bytes in place of the mark.
+  ///
+  /// - Returns: `false` if there is no mark.
+  private static func removeMark(_ page: UnsafeMutableRawBufferPointer) -> Bool {
+    guard isMarked(page) else { return false }
+    if !isFormer(page) {
+      UnsafeMutableRawBufferPointer(rebasing: page[markOffset...]).copyBytes(from: sqliteSizes)
+    }
+    page.copyBytes(from: sqliteMark)
+    return true
+  }
 
   // MARK: Pages
 
   /// Seals a page for the file.
-  static func seal(_ page: UnsafeMutableRawBufferPointer, number: Int64, with cipher: AuthenticatedCipher) {
+  ///
+  /// - Parameter isFormer: Whether the file has the mark of an earlier version.
+  static func seal(
+    _ page: UnsafeMutableRawBufferPointer, number: Int64, with cipher: AuthenticatedCipher, isFormer: Bool
+  ) {
     withContext(page, number) { start, context in
       cipher.seal(UnsafeMutableRawBufferPointer(rebasing: page[start...]), with: context)
     }
-    if number == 1 { page.copyBytes(from: mark) }
+    if number == 1 { setMark(page, isFormer: isFormer) }
   }
 
   /// Makes a page of the file what SQLite has written, with zeros in the reserved bytes.
@@ -77,13 +118,10 @@ package final class DatabaseCipher: Sendable {
   static func open(_ page: UnsafeMutableRawBufferPointer, number: Int64, with cipher: AuthenticatedCipher)
     -> Bool
   {
-    guard number > 1 || page.starts(with: mark) else { return false }
-    let isOpened = withContext(page, number) { start, context in
+    guard number > 1 || removeMark(page) else { return false }
+    return withContext(page, number) { start, context in
       cipher.open(UnsafeMutableRawBufferPointer(rebasing: page[start...]), with: context)
     }
-    guard isOpened else { return false }
-    if number == 1 { page.copyBytes(from: sqliteMark) }
-    return true
   }
 
   /// - Parameter body: Gets where the encrypted part of the page begins, and what is authenticated with it.
@@ -94,7 +132,7 @@ package final class DatabaseCipher: Sendable {
       context.storeBytes(of: number.littleEndian, as: Int64.self)
       guard number == 1 else { return body(0, UnsafeRawBufferPointer(rebasing: context[..<8])) }
       UnsafeMutableRawBufferPointer(rebasing: context[8...])
-        .copyMemory(from: UnsafeRawBufferPointer(rebasing: page[mark.count..<clearLength]))
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: page[sqliteMark.count..<clearLength]))
       return body(clearLength, UnsafeRawBufferPointer(context))
     }
   }
@@ -102,8 +140,7 @@ package final class DatabaseCipher: Sendable {
   /// Opens the bytes of the header that SQLite reads without a lock, while another connection may be writing the page: its
   /// mark and the sizes, and then zeros.
   static func openHeader(_ page: UnsafeMutableRawBufferPointer) {
-    guard page.starts(with: mark) else { return }
-    page.copyBytes(from: sqliteMark)
+    guard removeMark(page) else { return }
     UnsafeMutableRawBufferPointer(rebasing: page[clearLength...]).initializeMemory(
       as: UInt8.self, repeating: 0)
   }

@@ -73,12 +73,31 @@ final class SealCodec: PageCodec {
       return SQLiteError.writeCode
     }
     let number = offset / Int64(bytes.count) + 1
+    guard let isFormer = number == 1 ? Self.isFormer(file) : false else { return SQLiteError.writeCode }
     return file.write(bytes, at: offset) { page in
-      DatabaseCipher.seal(page, number: number, with: pages)
+      DatabaseCipher.seal(page, number: number, with: pages, isFormer: isFormer)
       return Self.code { () throws(SQLiteError) in
         try seals.write(AuthenticatedCipher.nonce(of: UnsafeRawBufferPointer(page)), of: number)
       }
     }
+  }
+
+  /// Whether a file has the mark of an earlier version, which it keeps; `nil` if it can't be read.
+  private static func isFormer(_ file: File) -> Bool? {
+    withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { header in
+      switch file.read(header, at: 0) {
+      case SQLITE_OK: DatabaseCipher.isFormer(header)
+      case SQLiteError.shortReadCode: false
+      default: nil
+      }
+    }
+  }
+
+  /// Takes the place of SQLite's log beside a file that has, or will have, SQLite's mark.
+  ///
+  /// - Returns: `false` if another program has a log there.
+  static func keepOthersOut(_ file: File, at path: String) -> Bool {
+    isFormer(file) == true || LogFile.takePlace(besideDatabase: path)
   }
 
   func noteOtherWriters() { seals.begin() }

@@ -19,7 +19,7 @@ import Synchronization
 /// ```
 ///
 /// On a graceful shutdown it accepts no more requests, finishes those that are under way within
-/// ``ServerConfiguration/grace``, and closes the datastores' files with the manager. See <doc:ServingStores>.
+/// ``ServerConfiguration/grace``, and lets go of the manager and its datastores. See <doc:ServingStores>.
 public final class DatastoreServer: Service {
   private let state: ServerState
   private let rules: RequestRules

@@ -88,6 +88,28 @@ import Testing
     }
   }
 
+  @Test func `refuses a store of a newer format, whose layout is not known`() throws {
+    try withStore { manager, _ in
+      try withDatabase(of: "store", in: manager.directory) { try $0.execute("PRAGMA user_version = 9") }
+      let error = datastoreError { _ = try recover(manager) }
+      #expect(error?.code == .newerFormat)
+      #expect(
+        error?.message
+          == "\(manager.directory)/store/db.sync has format 9, but this version supports formats up to 8; "
+          + "use the version that wrote it or a later one")
+    }
+  }
+
+  @Test func `a header that no checksum verifies tells no format`() throws {
+    try withStore { manager, _ in
+      let path = "\(manager.directory)/store/db.sync"
+      var data = try Data(contentsOf: URL(filePath: path))
+      data[63] = 9
+      try data.write(to: URL(filePath: path))
+      #expect(try recover(manager).report.documents == 200)
+    }
+  }
+
   @Test func `a conflicting revision whose row is gone is a loss`() throws {
     try withStore { manager, whole in
       // As on a page that was put back in an earlier state.

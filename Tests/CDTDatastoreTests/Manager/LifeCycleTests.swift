@@ -195,10 +195,30 @@ import Testing
     }
   }
 
-  @Test func `a manager that goes closes its datastores`() throws {
+  @Test func `a datastore that is held stays open without its manager`() throws {
     try withTemporaryDirectory { directory in
-      let store = try DatastoreManager(directory: directory).datastore(named: "store")
-      #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
+      var store = try? DatastoreManager(directory: directory).datastore(named: "store")
+      try store?.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      #expect(try store?.read { try $0.documentCount() } == 1)
+      store = nil
+      #expect(openFiles(below: directory) == 0)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(directory)/store") == ["db.sync"])
+    }
+  }
+
+  @Test func `a manager is gone when nobody holds it, and its datastores when nobody holds either`() throws {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions()
+      options.worksInBackground = false
+      var manager: DatastoreManager? = try DatastoreManager(directory: directory, options: options)
+      let held = manager.map { WeakReference($0) }
+      let store = try manager.map { WeakReference(try $0.datastore(named: "store")) }
+      try store?.value?.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      try store?.value?.ensureIndexed(["n"])
+      #expect(try store?.value?.find(["n": 1]).map(\.id) == ["a"])
+      #expect(openFiles(below: directory) > 0)
+      manager = nil
+      #expect(held?.value == nil && store?.value == nil)
       #expect(openFiles(below: directory) == 0)
     }
   }
@@ -272,16 +292,16 @@ import Testing
     }
   }
 
-  @Test func `a manager that goes within a write closes its datastores after it`() throws {
+  @Test func `a datastore that nobody holds any more within a write closes after it`() throws {
     try withTemporaryDirectory { directory in
       var manager: DatastoreManager? = try DatastoreManager(directory: directory)
-      let store = try #require(try manager?.datastore(named: "store"))
-      try store.write { transaction in
-        manager = nil
+      var store = try manager?.datastore(named: "store")
+      try store?.write { transaction in
+        (manager, store) = (nil, nil)
         try transaction.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
+      #expect(manager == nil && store == nil)
       #expect(openFiles(below: directory) == 0)
-      #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
       let again = try DatastoreManager(directory: directory)
       #expect(try again.datastore(named: "store").read { try $0.allDocumentIDs() } == ["a"])
     }

@@ -248,7 +248,7 @@ import Testing
   }
 }
 
-/// Keeps a manager, without which its datastores would close.
+/// Opens the datastore of a manager.
 struct DatastoreHolder {
   let manager: DatastoreManager
 

@@ -184,6 +184,45 @@ import Testing
     #expect(Self.valid.count >= 30 && errors == [:])
   }
 
+  /// Types of such a module are the main actor's, and so is their decoding. A synchronous read in place of an asynchronous one would be a
+  /// warning.
+  private static let mainActorModule = """
+    import CDTQuery
+    struct Plain: Codable { var title: String }
+    struct Row: Decodable { var city: String?; var orders: Int }
+    struct Job: DocumentModel { var id = ""; var revision: RevisionID?; var title: String }
+    struct Latest: ConflictResolver {
+      func resolve(documentID: String, conflicts: [DocumentRevision]) -> DocumentRevision? { conflicts.first }
+    }
+    final class List {
+      let store: Datastore
+      var messages: [String] = []
+      init(_ store: Datastore) { self.store = store }
+      func load(_ title: String, _ number: Int) async throws {
+        _ = try await store.group(Row.self, by: ["city"], .count(as: "orders")).map(\\.orders)
+        _ = try await store.find(Plain.self, ["title": "x"]).map(\\.title)
+        _ = try await store.find(Plain.self, ["$or": [["title": title], ["n": number]]]) { messages.append($0.message) }
+        _ = try await store.find(Plain.self, where: { $0.title == title }, sort: \\.title.ascending)
+        _ = try await store.first(Plain.self, where: { $0.title > title }, sort: \\.title.descending)
+        _ = try await store.count(Plain.self) { $0.title == title }
+        _ = try await store.document(withID: "x").decode(Plain.self)
+        var job = try await store.find(Job.self, where: { $0.title == title }, sort: \\.title.ascending)[0]
+        job = try await store.save(job) { _, mine in mine }
+        _ = try await store.write { try $0.resolveConflicts(for: "x", with: Latest()) }
+        _ = try await store.write { try $0.resolveConflicts(Job.self) { versions in versions.first } }
+        for try await update in try store.live(Job.self, where: { $0.title == "x" }) { print(update.results) }
+      }
+    }
+    """
+
+  @Test func `in a module of the main actor, types of its own are read asynchronously`() throws {
+    try withTemporaryDirectory { directory in
+      let file = "\(directory)/module.swift"
+      try Self.mainActorModule.write(toFile: file, atomically: true, encoding: .utf8)
+      #expect(try CompilerCheck.diagnostics(of: file, ["-default-isolation", "MainActor"]) == "")
+    }
+  }
+
   private struct Copy: Decodable { let swift: String }
 
   /// The tests of the page compare what it copies with these texts.

@@ -354,6 +354,37 @@ import Testing
     }
   }
 
+  /// A type that only the caller can use.
+  final class Note: Decodable {
+    var title = ""
+  }
+
+  final class Count: Decodable {
+    var title = "", notes = 0
+  }
+
+  @Test func `types that are not Sendable are decoded where they are asked for`() async throws {
+    try await withTemporaryDatastore { store in
+      for title in ["a", "b", "b"] {
+        try await store.createDocument(from: DocumentDraft(body: ["title": .string(title)]))
+      }
+      try await store.createDocument(from: DocumentDraft(id: "bad", body: ["title": 5]))
+      var errors: [String?] = []
+      let all = try await store.find(Note.self, sort: \.title.descending) { errors.append($0.documentID) }
+      let some = try await store.find(Note.self, ["title": ["$gte": "b"]], limit: 1)
+      let least = "b"
+      let same = try await store.find(Note.self, ["title": ["$gte": least]], limit: 1)
+      #expect(all.map(\.title) == ["b", "b", "a"] && errors == ["bad"])
+      #expect(some.map(\.title) == ["b"] && same.map(\.title) == ["b"])
+      #expect(try await store.first(Note.self) { $0.title > "a" }?.title == "b")
+      let counts = try await store.group(
+        Count.self, by: ["title"], .count(as: "notes"), where: ["title": ["$gte": ""]])
+      #expect(counts.map(\.title) == ["a", "b"] && counts.map(\.notes) == [1, 2])
+      let error = await #expect(throws: QueryError.self) { try await store.group(Count.self, by: ["title"]) }
+      #expect(error?.code == .undecodable)
+    }
+  }
+
   @Test func `documents that can't be decoded are left out and reported`() async throws {
     try await withTemporaryDatastore { store in
       for number in 0..<5 { try await store.save(Job(id: "j\(number)", priority: number)) }

@@ -5,7 +5,7 @@ package enum CompilerCheck {
   /// Checks the types of a file that imports modules of this package, with warnings as errors.
   ///
   /// - Returns: The messages of the compiler, a line for each error; empty if the file compiles.
-  package static func diagnostics(of file: String) throws -> String {
+  package static func diagnostics(of file: String, _ options: [String] = []) throws -> String {
     let products = try BuiltProgram.directory()
     let modules = ["Base/CDTCCrypto", "Store/CDTCSQLite", "Query/CDTCPCRE2", "Base/CDTCZlib"].map {
       "Sources/\($0)"
@@ -19,7 +19,7 @@ package enum CompilerCheck {
       [
         "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-diagnostic-style", "llvm",
         file,
-      ]
+      ] + options
       + places.flatMap { ["-I", $0.path] }
     let output = Pipe()
     (process.standardOutput, process.standardError) = (output, output)

@@ -3,7 +3,7 @@ import CDTPlatform
 import CDTQuery
 import Synchronization
 
-/// The managers of this run. They are kept until its end, as a store closes with its manager.
+/// The managers of this run, which keep its stores open until its end.
 enum Stores {
   private static let managers = Mutex<[String: DatastoreManager]>([:])
 
@@ -72,6 +72,6 @@ enum Stores {
       defer { managers = [:] }
       return managers
     }
-    _ = consume closed
+    for manager in closed.values { manager.closeDatastores() }
   }
 }

@@ -95,6 +95,7 @@ final class IndexConnection {
         // The file itself is last: without it, what is beside it is removed.
         if store.keys != nil { try Files.rename(draft + LogFile.sealsSuffix, to: path + LogFile.sealsSuffix) }
         try Files.rename(draft, to: path)
+        try LogFile.remove(draft + LogFile.suffix)
       } catch {
         throw DatastoreError(error, "create", path)
       }
@@ -105,7 +106,7 @@ final class IndexConnection {
   static func discardFile(_ path: String) throws {
     for suffix in [""] + LogFile.suffixes {
       do throws(SystemError) {
-        try Files.remove(path + suffix)
+        try LogFile.remove(path + suffix)
       } catch {
         throw DatastoreError(error, "remove", path + suffix)
       }

@@ -17,12 +17,15 @@ package enum IndexFile {
 
   /// Throws if something else is in place of the file or its logs, such as a directory. What a symbolic link leads to is
   /// neither written nor removed.
-  static func checkKind(_ path: String) throws {
-    for path in ([""] + LogFile.suffixes).map({ path + $0 }) {
+  static func checkKind(_ database: String) throws {
+    for path in ([""] + LogFile.suffixes).map({ database + $0 }) {
       do {
         switch try Files.kind(of: path, followsLinks: false) {
         case .file, nil: continue
         case .link: throw DatastoreError(.link(path))
+        case .directory
+        where path == database + LogFile.suffix && (try? DatabaseCipher.isUsed(in: database)) == true:
+          continue
         case .directory, .other: throw IndexDamage.unreadable("\(path) is not a regular file")
         }
       } catch let error as SystemError {

@@ -85,6 +85,17 @@ extension Datastore {
     try await find(type, Query(selector, skip: skip, limit: limit, sort: sort), undecodable)
   }
 
+  /// Returns the documents that match a selector, read on one of the datastore's threads and decoded where it is called, as the type
+  /// can't be used elsewhere.
+  nonisolated(nonsending) public func find<T: Decodable>(
+    _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) async throws -> [T] {
+    try await find(selector, skip: skip, limit: limit, sort: sort).compactMap {
+      try $0.model(type, undecodable)
+    }
+  }
+
   /// Returns the documents that match a selector with variables, decoded.
   @_disfavoredOverload
   public func find<T: Decodable>(
@@ -98,6 +109,16 @@ extension Datastore {
   /// Returns the documents that match a selector with variables, decoded, on one of the datastore's threads.
   @_disfavoredOverload
   nonisolated(nonsending) public func find<T: Decodable & Sendable>(
+    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) async throws -> [T] {
+    try await find(
+      type, JSONObject(selector), skip: skip, limit: limit, sort: sort, undecodable: undecodable)
+  }
+
+  /// Returns the documents that match a selector with variables, read on one of the datastore's threads and decoded where it is called.
+  @_disfavoredOverload
+  nonisolated(nonsending) public func find<T: Decodable>(
     _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
     undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) async throws -> [T] {

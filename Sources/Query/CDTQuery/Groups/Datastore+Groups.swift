@@ -22,16 +22,7 @@ extension ReadTransaction {
   ///
   /// - Throws: The errors of `group`; ``QueryError`` with the code `.undecodable` and the row that does not fit the type.
   public func group<Row: Decodable>(_ type: Row.Type, _ query: GroupQuery) throws -> [Row] {
-    try group(query).map { row in
-      do {
-        return try row.decode(type)
-      } catch let error as DecodingError {
-        throw QueryError(
-          .undecodable, at: "",
-          "the row \(row.text) can't be decoded as \(type): \(error.text); make the property optional, or select documents that have the field"
-        )
-      }
-    }
+    try group(query).map { try $0.decodeRow(type) }
   }
 
   /// Returns the distinct values of a field in the documents that match a query, in the order of values.
@@ -40,6 +31,19 @@ extension ReadTransaction {
   public func distinct(_ path: String, _ query: Query? = nil) throws -> [JSONValue] {
     let query = try GroupQuery(distinct: path, query)
     return query.values(of: try group(query))
+  }
+}
+
+extension JSONObject {
+  fileprivate func decodeRow<Row: Decodable>(_ type: Row.Type) throws -> Row {
+    do {
+      return try decode(type)
+    } catch let error as DecodingError {
+      throw QueryError(
+        .undecodable, at: "",
+        "the row \(text) can't be decoded as \(type): \(error.text); make the property optional, or select documents that have the field"
+      )
+    }
   }
 }
 
@@ -112,6 +116,18 @@ extension Datastore {
     let documents = try Query(selector, skip: skip, limit: limit, sort: sort)
     let query = try GroupQuery(documents, by: fields, aggregates, unwind: unwind, having: having)
     return try await readForQuery { try $0.group(type, query) }
+  }
+
+  /// Returns one row for each combination of values of some fields, computed on one of the datastore's threads and decoded where it is
+  /// called, as the type can't be used elsewhere.
+  nonisolated(nonsending) public func group<Row: Decodable>(
+    _ type: Row.Type, by fields: [String], _ aggregates: GroupQuery.Aggregate...,
+    where selector: JSONObject = [:], unwind: String? = nil, having: JSONObject = [:], sort: [SortField] = [],
+    skip: Int = 0, limit: Int? = nil
+  ) async throws -> [Row] {
+    let documents = try Query(selector, skip: skip, limit: limit, sort: sort)
+    let query = try GroupQuery(documents, by: fields, aggregates, unwind: unwind, having: having)
+    return try await readForQuery { try $0.group(query) }.map { try $0.decodeRow(type) }
   }
 
   /// Returns the distinct values of a field, in the order of values.

@@ -38,6 +38,17 @@ extension Datastore {
     try await find(Model.self, ModelQuery(condition, sort, skip, limit).query, undecodable)
   }
 
+  /// Returns the models that meet a condition, read on one of the datastore's threads and decoded where it is called, as the type can't
+  /// be used elsewhere.
+  nonisolated(nonsending) public func find<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) async throws -> [Model] {
+    let query = try ModelQuery(condition, sort, skip, limit).query
+    return try await readForQuery { try $0.find(query) }.compactMap { try $0.model(type, undecodable) }
+  }
+
   /// Decodes on one of the datastore's threads, and calls `undecodable` where it is called itself.
   nonisolated(nonsending) func find<T: Decodable & Sendable>(
     _ type: T.Type, _ query: Query, _ undecodable: (DatastoreError) throws -> Void
@@ -67,6 +78,15 @@ extension Datastore {
   ) async throws -> Model? {
     let query = try ModelQuery(condition, sort)
     return try await readForQuery { try $0.first(query) }
+  }
+
+  /// Returns the first model that meets a condition, read on one of the datastore's threads and decoded where it is called.
+  nonisolated(nonsending) public func first<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>...
+  ) async throws -> Model? {
+    let query = try ModelQuery(condition, sort).query
+    return try await readForQuery { try $0.firstDocument(query) }?.model(type)
   }
 
   /// The number of documents that meet a condition on a model's properties. They are not decoded.

@@ -10,7 +10,7 @@
 /// ```
 ///
 /// See <doc:ResolvingConflicts#Resolving>.
-public protocol ConflictResolver {
+public protocol ConflictResolver: SendableMetatype {
   /// Returns the revision to keep.
   ///
   /// - Parameters:

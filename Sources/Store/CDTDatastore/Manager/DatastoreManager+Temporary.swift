@@ -1,7 +1,8 @@
 import CDTPlatform
 
 extension DatastoreManager {
-  /// Creates a manager whose datastores are kept in memory, and are gone with the manager. It is for tests and previews.
+  /// Creates a manager whose datastores are kept in memory, and are gone with it and the datastores that you hold. It is for tests and
+  /// previews.
   ///
   /// ```swift
   /// let manager = try DatastoreManager.inMemory()
@@ -19,7 +20,8 @@ extension DatastoreManager {
     try temporary(inMemory: true, options)
   }
 
-  /// Creates a manager of a new directory in the system's directory for temporary files, which is gone with the manager.
+  /// Creates a manager of a new directory in the system's directory for temporary files, which is gone with the manager and the datastores
+  /// that you hold.
   ///
   /// - Throws: ``DatastoreError`` with the code `.io` if the directory can't be created.
   public static func temporary(options: DatastoreOptions = .init()) throws(DatastoreError) -> DatastoreManager

@@ -11,8 +11,8 @@ import Synchronization
 /// ```
 ///
 /// You can use a manager from any thread, and several processes may have managers for the same directory. Use a
-/// separate directory for datastores and one manager per application. The datastores close when the manager is
-/// deallocated.
+/// separate directory for datastores and one manager per application. A datastore stays open as long as you hold it or its
+/// manager.
 ///
 /// See <doc:WorkingWithDocuments#Managers>.
 public final class DatastoreManager: Sendable {
@@ -21,7 +21,7 @@ public final class DatastoreManager: Sendable {
 
   private let options: DatastoreOptions
   private let state = Mutex(State())
-  /// The directory, if it goes with the manager.
+  /// The directory, if it goes with the manager and its datastores.
   private let temporary: TemporaryDirectory?
 
   private struct State {
@@ -92,7 +92,8 @@ public final class DatastoreManager: Sendable {
     self.temporary = temporary
   }
 
-  deinit {
+  /// Closes every datastore that is open.
+  package func closeDatastores() {
     for slot in state.withLock({ Array($0.slots.values) }) { slot.remove()?.close() }
   }
 
@@ -191,7 +192,8 @@ public final class DatastoreManager: Sendable {
         throw DatastoreError(.noSuchDatastore(name.description, in: directory))
       }
       do {
-        let datastore = try Datastore(name: name.description, directory: path(name), options: options)
+        let datastore = try Datastore(
+          name: name.description, directory: path(name), options: options, temporary: temporary)
         // Where they can't be removed, the datastore can be used nevertheless.
         if datastore.keys != nil { try? reencryption(of: name).removeUnencryptedDraft() }
         return datastore

@@ -19,7 +19,7 @@ extension DatabaseFile {
   ) throws -> [AttachmentRow] {
     let (source, path) = (Self.path(in: source), Self.path(in: target))
     for file in [""] + LogFile.suffixes {
-      try FileSystem.perform("remove", path + file, Files.remove(path + file))
+      try FileSystem.perform("remove", path + file, LogFile.remove(path + file))
     }
     return try FileSystem.reading(source) {
       let connection = try Connection(
@@ -75,7 +75,8 @@ extension DatabaseFile {
       try connection.execute("INSERT INTO main.\(table) SELECT * FROM source.\(table)")
     }
     // This write waits until everything is on the disk.
-    try connection.execute("PRAGMA main.synchronous = FULL; PRAGMA main.user_version = \(version)")
+    try connection.execute(
+      "PRAGMA main.synchronous = FULL; PRAGMA main.user_version = \(version); PRAGMA main.journal_mode = WAL")
     return contents
   }
 

@@ -62,9 +62,19 @@ package enum StoreFiles {
   /// Throws if something of another kind is in place of a file or directory: SQLite's message would not name it, and it
   /// would write where a symbolic link leads.
   static func checkKinds(in directory: String) throws(DatastoreError) {
+    let database = DatabaseFile.path(in: directory)
+    let hasKey = try FileSystem.kind(of: "\(directory)/\(KeyFile.name)") != nil
     for name in [DatabaseFile.name] + logs {
       let path = "\(directory)/\(name)"
       switch try FileSystem.kind(of: path) {
+      case .directory
+      where path == database + LogFile.suffix
+        && (hasKey || (try? DatabaseCipher.isUsed(in: database)) == true):
+        continue
+      case .file
+      where path == database + LogFile.suffix && hasKey
+        && (try? DatabaseCipher.hasSQLiteMark(database)) == true:
+        throw DatastoreError(.foreignLog(path))
       case .file, nil: continue
       case .link: throw DatastoreError(.link(path))
       case .directory, .other: throw DatastoreError(.notARegularFile(path))
@@ -91,7 +101,7 @@ package enum StoreFiles {
     if try FileSystem.kind(of: extensions) == .directory { try FileSystem.remove(extensions) }
     for name in names {
       let path = "\(directory)/\(name)"
-      try FileSystem.perform("remove", path, Files.remove(path))
+      try FileSystem.perform("remove", path, LogFile.remove(path))
     }
     try? Files.removeDirectory(directory)
   }

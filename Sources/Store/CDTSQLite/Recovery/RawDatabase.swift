@@ -53,7 +53,9 @@ package final class RawDatabase {
     let seals = cipher.map { SealCodec($0, path: path, isWritable: false) }
     self.seals = seals
     let header = Self.header(of: file, seals)
-    let isHeader = header.starts(with: "SQLite format 3\0".utf8)
+    // Without its key, an encrypted database has no header.
+    let isHeader =
+      header.starts(with: "SQLite format 3\0".utf8) && (seals != nil || !DatabaseCipher.isMarked(header))
     // In a file that is only begun, the version is still in the log.
     let hasChecksums =
       seals != nil || !isHeader || Int(header[20]) == PageChecksum.length
@@ -163,6 +165,12 @@ package final class RawDatabase {
     page.removeLast(pageSize - usableSize)
     if state == .copied, !PageLayout.isWhole(page, isFirst: number == 1) { state = .damaged }
     return (page, state)
+  }
+
+  /// The `user_version` of the file; `nil` if no checksum verifies it.
+  package func userVersion() throws(SystemError) -> Int64? {
+    guard hasChecksums, let first = try rawPage(1), first.state == .verified else { return nil }
+    return Int64(first.bytes.bigEndian(at: 60))
   }
 
   /// A page without its reserved bytes; `nil` if it is damaged.
