@@ -28,12 +28,10 @@ package struct Planner {
   /// The readable indexes.
   package var catalog: IndexCatalog { indexes.isReadable ? indexes.catalog : .empty }
 
-  /// - Parameters:
-  ///   - output: The required output.
-  ///   - store: The datastore's directory, for messages.
+  /// - Parameter output: The required output.
   /// - Throws: ``QueryError`` if there is a text search but no text index, or several.
   package init(
-    _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents, store: String
+    _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents
   ) throws(QueryError) {
     self.query = query
     self.indexes = indexes
@@ -42,7 +40,7 @@ package struct Planner {
     conditions = FieldCondition.of(conjuncts)
     let clause = query.selector.clause
     textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
-    text = try TextProgram.of(clause, textIndex?.definition, store: store)
+    text = try TextProgram.of(clause, textIndex?.definition)
     estimator = Estimator(indexes.catalog)
     ids = IDCondition(conjuncts, conditions)
   }

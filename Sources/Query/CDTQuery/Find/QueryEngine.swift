@@ -113,7 +113,7 @@ package struct QueryEngine {
   func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
     var query = query
     if let visible = try transaction.visibleClause { try query.restrict(to: visible) }
-    return try Planner(query, indexes, output: output, store: store.directory)
+    return try Planner(query, indexes, output: output)
   }
 
   func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {
