@@ -110,7 +110,7 @@ class Queries(PageTestCase):
         self.open("orders", "query")
         field = self.named("field", "Selector")
         for text in ("{n: 7}", "{'n': 7,}", "n=7", "n >= 1299", "{n: {$in: [7, 8,]}, state: 'shipped'}", "{state: True}", "state = open",
-                     "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello",
+                     "{n: 007}", "{n: 0551.58}", "{n: 5.}", "{n: 1.2.3}", "{n: undefined}", "n != 7", '{"n": 7', "{n: .5}", "{'a \"b\"': x}", "inner.note<b", "{n: \u201copen\u201d}", "hello",
                      r"{n: 'it\'s'}", r"{n: 'a\\\'b\d'}"):
             found = subprocess.run([PROGRAM, "find", "stores/orders", text], capture_output=True, text=True, cwd=os.path.dirname(self.directory))
             expected = found.stderr.rstrip().split("; did you mean '")[1][:-2] if "did you mean '" in found.stderr else None
@@ -123,6 +123,34 @@ class Queries(PageTestCase):
                 self.assertEqual(self.selector(), expected, text)
                 if "it" in text:
                     self.assertEqual(json.loads(expected), {"n": "it's"})
+
+    def test_a_correction_shows_the_line_that_it_changes(self):
+        self.open("orders", "query")
+        field = self.named("field", "Selector")
+        self.run_script("arguments[0].value = arguments[1]", field, '{\n  "state": "paid",\n  "total": 0551.58\n}')
+        self.press("Run")
+        self.wait(lambda: "did you mean" in self.find(".problem").text, "the correction")
+        self.assertIn('did you mean "total": 551.58? Use it', self.find(".problem").text)
+        self.press("Use it")
+        self.assertEqual(json.loads(self.selector()), {"state": "paid", "total": 551.58})
+
+    def test_a_value_of_another_type_is_said_in_place_of_an_index(self):
+        self.open("orders", "query", selector='{"n": "7"}')
+        self.see('the query needs a string in "n", which is a number, such as 0; did you mean 7?')
+        self.assertNotIn("create an index", self.text)
+        self.open("orders", "query", selector='{"n": -7}')
+        self.see("No results", "create an index")
+
+    def test_results_end_with_a_text_that_is_no_json(self):
+        self.open("orders", "query", selector='{"n": 7}')
+        self.see("Results 1 to 1")
+        self.run_script("arguments[0].value = '{'", self.named("field", "Selector"))
+        self.press("Run")
+        self.wait(lambda: self.find(".problem").text, "the error")
+        self.assertEqual((self.find("#summary").text, self.find("#results").text), ("", ""))
+        self.menu("All results")
+        self.press("Delete…")
+        self.see("No results are shown; press Run first.")
 
     def test_results_are_downloaded_as_the_command_line_prints_them(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -147,6 +175,21 @@ class Queries(PageTestCase):
                         kept = lambda row: {name: row[name] for name in (["n", "inner"] if more else row)}
                         self.assertEqual([json.loads(line) for line in content.splitlines()],
                                          [kept(json.loads(line)) for line in expected.splitlines()])
+
+    def test_results_of_a_query_that_is_too_long_for_an_address_are_downloaded(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": directory})
+            self.open("orders", "query")
+            ids = [f"order-{number:04}" for number in range(900)]
+            self.run_script("arguments[0].value = arguments[1]", self.named("field", "Selector"), json.dumps({"_id": {"$in": ids}}))
+            self.press("Run")
+            self.see("Results 1 to 50 of 900")
+            self.menu("All results")
+            self.press("Download as JSON Lines")
+            path = os.path.join(directory, "orders.jsonl")
+            self.wait(lambda: os.path.exists(path) and not glob.glob(path + ".*"), "the file")
+            with open(path) as file:
+                self.assertEqual(sorted(json.loads(line)["_id"] for line in file), ids)
 
     def menu(self, name):
         next(summary for summary in self.all("summary") if summary.text == name and summary.is_displayed()).click()

@@ -42,6 +42,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another socket listens at the address.
   package var isAddressInUse: Bool { code == EADDRINUSE }
 
+  /// The disk is full.
+  package static var full: SystemError { SystemError(ENOSPC) }
+
   /// There is not enough memory.
   package static var outOfMemory: SystemError { SystemError(ENOMEM) }
 

@@ -103,7 +103,10 @@ package struct ImportReader {
   /// `.tsv`.
   private mutating func source(_ file: String) throws -> any DocumentSource {
     var input = try pieces.map { InputBuffer(file, $0) } ?? InputBuffer(file)
-    if let limits { input.longestValue = min(input.longestValue, limits.value) }
+    if let limits {
+      input.longestValue = min(input.longestValue, limits.value)
+      input.longestPlainValue = max(limits.document, InputBuffer.chunk)
+    }
     try input.begin(maximumDecompressed: limits?.decompressed ?? .max)
     recognized = Recognized()
     let named = Self.tableFormat(file)

@@ -27,9 +27,12 @@ struct InputBuffer {
   private var compressed: ArraySlice<UInt8> = []
   private var decompressed: Int64 = 0
 
-  private static let chunk = 256 * 1024
+  /// The bytes that are read at once.
+  static let chunk = 256 * 1024
   /// The most bytes that a value can have. By default it is more than any document that can be stored.
   var longestValue = 1 << 30
+  /// The most bytes that a value without attachments can have.
+  var longestPlainValue = 1 << 30
 
   private enum Source {
     case file(OpenFile)
@@ -105,16 +108,15 @@ struct InputBuffer {
   mutating func fill() throws(DatastoreError) -> Bool {
     guard !isAtEnd else { return false }
     let known = available
-    let wanted = max(Self.chunk, known)
+    let wanted = max(Self.chunk, min(known, longestValue - known))
     uncounted = (0, column)
     if bytes.count < known + wanted {
       bytes.append(contentsOf: repeatElement(0, count: known + wanted - bytes.count))
     }
     bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     (start, end) = (0, known)
-    guard known <= longestValue else {
-      throw DatastoreError(.valueTooLong(name, line: line, limit: longestValue))
-    }
+    let longest = known > longestPlainValue && !hasAttachments ? longestPlainValue : longestValue
+    guard known <= longest else { throw DatastoreError(.valueTooLong(name, line: line, limit: longest)) }
     let got: Int
     if let gzip {
       got = try decompress(gzip)
@@ -131,6 +133,19 @@ struct InputBuffer {
     end += got
     isAtEnd = got == 0
     return got > 0
+  }
+
+  /// Whether the value that begins here names attachments before it is too long for one without them.
+  private var hasAttachments: Bool {
+    withBytes(longestPlainValue) { bytes in
+      let name = Array("\"_attachments\"".utf8)
+      var at = 0
+      while let found = Bytes.firstIndex(of: name[0], in: bytes, from: at, to: bytes.count) {
+        if bytes[found...].starts(with: name) { return true }
+        at = found + 1
+      }
+      return false
+    }
   }
 
   /// Decompresses the next bytes to the end of the buffer, which has room for a piece.

@@ -30,13 +30,11 @@ package struct Planner {
   /// The readable indexes.
   package var catalog: IndexCatalog { indexes.isReadable ? indexes.catalog : .empty }
 
-  /// - Parameters:
-  ///   - output: The required output.
-  ///   - store: The datastore's directory, for messages.
+  /// - Parameter output: The required output.
   /// - Throws: ``QueryError`` if there is a text search but no text index, or several.
   package init(
     _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents,
-    basis: PlanBasis = .statistics, store: String
+    basis: PlanBasis = .statistics
   ) throws(QueryError) {
     self.query = query
     self.indexes = indexes
@@ -46,7 +44,7 @@ package struct Planner {
     conditions = FieldCondition.of(conjuncts)
     let clause = query.selector.clause
     textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
-    text = try TextProgram.of(clause, textIndex?.definition, store: store)
+    text = try TextProgram.of(clause, textIndex?.definition)
     estimator = Estimator(indexes.catalog, usesStatistics: basis == .statistics)
     ids = IDCondition(conjuncts, conditions)
   }

@@ -13,7 +13,7 @@ extension QueryError {
     case optionsWithoutRegex, unknownRegexOption(Character), regexRefused(String, offset: Int), regexTooLong
     case moduloCount(Int), moduloByZero
     case tooDeep, valueTooDeep, tooManyClauses
-    case invalidSearch(TextSearch.Failure), textUnderNegation, secondText, textWithoutIndex(store: String?)
+    case invalidSearch(TextSearch.Failure), textUnderNegation, secondText, textWithoutIndex
     case matchLimit(pattern: String, documentID: String), timedOut(Duration)
     // Rules
     case notInRule(String), thenIsMissing, withoutIf(String), unknownReference(String), recursiveReference(
@@ -184,8 +184,8 @@ extension QueryError {
         "\"$text\" is not allowed under \"$not\" or \"$nor\"; put it outside, and exclude words with NOT in the search"
       case .secondText:
         "a query can have only one \"$text\"; combine the searches with AND or OR in one \"$search\""
-      case .textWithoutIndex(let store):
-        "\"$text\" needs a text index, and the datastore has none; create one: cdtquery index create \(store ?? "STORE") FIELD… --type text"
+      case .textWithoutIndex:
+        "\"$text\" needs a text index, and the datastore has none; create an index of type text"
       case .matchLimit(let pattern, let id):
         "the pattern \"\(pattern)\" exceeded the match limit on document \"\(id)\"; "
           + "rewrite it so that no two repetitions can match the same text, or begin it with \"^\""
@@ -311,6 +311,9 @@ extension QueryError {
   package init(_ fault: Fault, at path: String? = nil) {
     self.init(fault.code, at: path ?? fault.place, fault.message)
   }
+
+  /// Whether the remedy is a text index. The command line and the server say how to create it there.
+  package var lacksTextIndex: Bool { self == QueryError(.textWithoutIndex) }
 }
 
 extension TextSearch.Failure {

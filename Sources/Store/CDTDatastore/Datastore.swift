@@ -66,11 +66,18 @@ public final class Datastore: Sendable {
       try StoreFiles.checkKinds(in: directory)
       let keys = try KeyFile.keys(in: directory, options.encryption)
       let before = FileIdentity(path)
-      let access = try FileAccess.of(path)
-      let opened =
-        try access.isReadOnly
-        ? DatabaseFile.openReading(in: directory, access, options: options, keys?.documents)
-        : DatabaseFile.openFirst(in: directory, options: options, keys?.documents)
+      var access = try FileAccess.of(path)
+      let opened: (connection: Connection, storeID: String)
+      do {
+        opened =
+          try access.isReadOnly
+          ? DatabaseFile.openReading(in: directory, access, options: options, keys?.documents)
+          : DatabaseFile.openFirst(in: directory, options: options, keys?.documents)
+      } catch let error as DatastoreError where error.code == .full {
+        guard let reading = try FileAccess.onFullDisk(path) else { throw error }
+        access = reading
+        opened = try DatabaseFile.openReading(in: directory, access, options: options, keys?.documents)
+      }
       // Somebody may have put another file in its place.
       guard let found = PlacedFile(path), before == nil || before == found.identity else {
         opened.connection.close()
@@ -195,8 +202,12 @@ public final class Datastore: Sendable {
     if access.isImmutable { try checkFile() }
   }
 
-  /// - Throws: ``DatastoreError`` with the code `.io` if the datastore can only be read.
+  /// - Throws: ``DatastoreError`` with the code `.io` if the datastore can only be read, `.full` if that is because the disk is full.
   package func checkWritable() throws(DatastoreError) {
+    if access.isDiskFull {
+      try checkFile()
+      throw DatastoreError(SystemError.full, "write to", directory)
+    }
     if access.isReadOnly { throw DatastoreError(.readOnly(directory)) }
   }
 

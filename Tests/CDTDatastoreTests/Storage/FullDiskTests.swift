@@ -84,22 +84,30 @@ import Testing
 
   /// SQLite keeps the state of the log in a file of 32 KB beside the store, also for a reader.
   @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
-  func `a store that can't be opened on a full disk says that the disk is full`() throws {
+  func `a store that nobody has open is read on a full disk, and written to when there is space`() throws {
     try withMountedDisk(bytes: 4 << 20) { disk in
       let manager = try DatastoreManager(directory: disk.directory)
       defer { manager.close() }
-      try manager.datastore(named: "store").createDocument(from: DocumentDraft(id: "a", body: [:]))
+      let store = try manager.datastore(named: "store")
+      try store.ensureIndexed(["n"])
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       // With so few bytes left the shared memory can't be made, or not grow.
       for left in [0, 4_096, 8_192, 16_384, 28_672] {
         try manager.closeDatastore(named: "store")
         try Data(count: left).write(to: URL(filePath: "\(disk.directory)/reserve"))
         Self.takeTheRest(disk.directory)
         try FileManager.default.removeItem(atPath: "\(disk.directory)/reserve")
-        let error = datastoreError { try manager.existingDatastore(named: "store") }
+        let store = try manager.existingDatastore(named: "store")
+        #expect(try store.find(["n": 1]).map(\.id) == ["a"])
+        #expect(try store.explain(Query(["n": 1])).description.hasPrefix("index \"n\""))
+        let error = datastoreError { try store.createDocument(from: DocumentDraft(body: [:])) }
         #expect(error?.code == .full, "\(left): \(error?.message ?? "")")
-        #expect(error?.message.hasPrefix("the disk is full: ") == true, "\(left): \(error?.message ?? "")")
+        #expect(error?.message.hasSuffix("the disk is full; free some space") == true)
         try FileManager.default.removeItem(atPath: "\(disk.directory)/more")
-        #expect(try manager.existingDatastore(named: "store").read { try $0.documentCount() } == 1)
+        #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
+        let again = try manager.existingDatastore(named: "store")
+        let draft = DocumentDraft(id: "\(left)", body: [:])
+        try again.deleteDocument(from: try again.createDocument(from: draft))
       }
     }
   }

@@ -65,7 +65,7 @@ import Testing
       error: "where: the filter of an index has at most 10000 bytes, not 10016; shorten it"),
     Case(
       testDescription: "partial text index", filter: ["a": 1], type: .text,
-      error: "where: a text index holds every document; omit `where`"),
+      error: "where: a text index holds every document; leave out the filter"),
     Case(
       testDescription: "unique text index", filter: [:], type: .text, isUnique: true,
       error: "unique: the words of a text index can't be unique; use an index of type json"),

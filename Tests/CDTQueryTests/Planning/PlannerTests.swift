@@ -64,7 +64,7 @@ import Testing
         guard let query = try? ResolvedQuery(Query(request: request)) else { continue }
         for output in QueryOutput.allCases {
           guard
-            let planner = try? Planner(query, indexes, output: output, store: "store")
+            let planner = try? Planner(query, indexes, output: output)
           else { continue }
           planned += 1
           #expect(planner.leastCostOfScan <= planner.cost(planner.scan), "\(request.text), \(output)")

@@ -25,6 +25,20 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.usual)) func `a file for an import must be sent faster`() async throws {
+    try await withServer({ $0.limits.idleTime = .seconds(1) }) { server in
+      let port = server.port
+      let reply = try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send("POST /db/_import HTTP/1.1\r\n\(Self.host)Content-Length: 100000000\r\n\r\n")
+        // Enough for any other body.
+        while !connection.hasReply(within: 100) { connection.send(String(repeating: " ", count: 2_000)) }
+        return connection.read()
+      }
+      #expect(reply.hasPrefix("HTTP/1.1 408 "))
+    }
+  }
+
   @Test(.timeLimit(.usual)) func `a client that does not read its reply is given up`() async throws {
     try await withServer({
       $0.limits.idleTime = .seconds(1)

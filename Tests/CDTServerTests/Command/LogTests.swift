@@ -95,6 +95,35 @@ import Testing
     }
   }
 
+  @Test func `a refusal because of the load is not logged as an error`() async throws {
+    try await withLog(.notice) {
+      $0.limits.queryTime = .zero
+    } _: { server, log in
+      #expect(try await server.post("/db/_find", ["selector": [:]]).status == 503)
+      let entry = try #require(try await log.wait(for: "request refused", count: 1).first)
+      #expect(entry.level == .notice)
+      #expect(log.all("request failed").isEmpty)
+    }
+  }
+
+  @Test func `the files of a damaged store are named in the log alone`() async throws {
+    let directory = try ServerDirectory()
+    let manager = try DatastoreManager(directory: directory.path)
+    _ = try await manager.datastore(named: "db")
+    try await manager.closeDatastore(named: "db")
+    try directory.write(String(repeating: "no database ", count: 1_000), to: "db/db.sync")
+    let recorder = Recorder(.notice)
+    try await withServer(of: manager, logger: Logger(label: "test") { _ in recorder }) { server in
+      for path in ["/db", "/_dbs_info"] {
+        let reply = try await server.get(path)
+        #expect(reply.text.contains(#""reason":"The server can't do this now; the reason is in its log.""#))
+        #expect(!reply.text.contains(directory.path))
+      }
+      let entries = try await recorder.wait(for: "request failed", count: 2)
+      #expect(entries.allSatisfy { $0.metadata["error"]?.contains("\(directory.path)/db/db.sync") == true })
+    }
+  }
+
   @Test func `a slow query is logged with its plan`() async throws {
     try await withLog(.notice) {
       $0.slowQuery = .zero

@@ -153,6 +153,21 @@ import Testing
     }
   }
 
+  @Test func `only attachments make a value longer than a document`() async throws {
+    try await withServer({
+      $0.limits.documentLength = 300_000
+      $0.limits.requestLength = 3_000_000
+    }) { server in
+      let content = String(repeating: "QUJD", count: 250_000)
+      let file = #"{"_id":"a","_attachments":{"f":{"data":"\#(content)","content_type":"text/plain"}}}"#
+      #expect(try await Self.lines(server, file).last?["imported"] == 1)
+      let plain = try await Self.lines(server, #"{"_id":"b","t":"\#(content)"}"#).last
+      #expect(
+        plain?["reason"]?.stringValue?.contains("is larger than 300000 bytes") == true, "\(plain?.text ?? "")"
+      )
+    }
+  }
+
   @Test func `a file that is too long is refused`() async throws {
     try await withServer { server in
       let text = try await RawConnection.waiting {

@@ -648,6 +648,91 @@ import Testing
     }
   }
 
+  @Test func `remedies are requests, and name no directory of the server`() async throws {
+    try await Self.withPeople { server in
+      let directory = server.manager.directory
+      let search = try await server.post("/db/_find", ["selector": ["$text": ["$search": "mike"]]])
+      #expect(
+        search.json["reason"]?.stringValue
+          == #"$text: "$text" needs a text index, and the datastore has none; create an index of type text"#
+          + #" with POST _index: {"index": {"fields": ["FIELD"]}, "type": "text"}"#)
+      let query: JSONValue = [
+        "selector": ["name": "mike"], "sort": [["age": "desc"]], "collation": "nocase",
+      ]
+      let plan = try await server.post("/db/_explain", query)
+      #expect(!plan.text.contains(directory) && !plan.text.contains("cdtquery"), "\(plan.text)")
+      let index = try #require(plan.json["plan"]?["suggestedIndex"])
+      #expect(
+        index == ["index": ["fields": [["name": "asc"], ["age": "desc"]], "collation": "nocase"]])
+      #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      #expect(try await server.post("/db/_explain", query).json["plan"]?["suggestedIndex"] == .null)
+    }
+  }
+
+  struct RefusedIndex: Sendable, CustomTestStringConvertible {
+    let testDescription, reason: String
+  }
+
+  static let refusedIndexes = [
+    RefusedIndex(
+      testDescription: #"{"index":{"fields":[{"name":"asc","type":"desc"}]}}"#,
+      reason: "fields[0]: a sort clause names one field"),
+    RefusedIndex(
+      testDescription: #"{"index":{"fields":["a"],"partial_filter_selector":{"b":{"$gtt":1}}}}"#,
+      reason: "partial_filter_selector.b.$gtt: "),
+    RefusedIndex(
+      testDescription: #"{"index":{"fields":["a"],"selector":{"b":{"$gtt":1}}}}"#, reason: "selector.b.$gtt: "
+    ),
+    RefusedIndex(
+      testDescription: #"{"index":{"fields":["a"],"partial_filter_selector":{"b":1}},"type":"text"}"#,
+      reason: "Invalid key partial_filter_selector"),
+    RefusedIndex(
+      testDescription: #"{"index":{"fields":["a"],"tokenize":"icu"},"type":"text"}"#, reason: "tokenize: "),
+  ]
+
+  @Test(arguments: refusedIndexes)
+  func `an index is refused with the names of the request`(_ refused: RefusedIndex) async throws {
+    try await withServer { server in
+      let reply = try await server.send(
+        "POST", "/db/_index", body: Array(refused.testDescription.utf8),
+        headers: [("Content-Type", "application/json")])
+      #expect(reply.status == 400)
+      #expect(reply.json["reason"]?.stringValue?.hasPrefix(refused.reason) == true, "\(reply.text)")
+      #expect(try await server.get("/db/_index").json["total_rows"] == 1)
+    }
+  }
+
+  @Test func `a field of a text index may have a type`() async throws {
+    try await withServer { server in
+      let index: JSONValue = ["index": ["fields": [["name": "title", "type": "string"]]], "type": "text"]
+      #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      #expect(try await server.get("/db/_index").json["indexes"]?[1]?["def"]?["fields"] == [["title": "asc"]])
+    }
+  }
+
+  @Test func `a malformed rule of reading is not an error of a sort`() async throws {
+    try await withServer { server in
+      let reply = try await server.put("/db/_design/a", ["language": "query", "read": 5])
+      #expect(reply.status == 400)
+      #expect(reply.json["error"] == "invalid_read")
+    }
+  }
+
+  @Test func `hints say why a query finds nothing`() async throws {
+    try await Self.withPeople { server in
+      func hints(_ selector: JSONValue) async throws -> JSONValue? {
+        try await server.post("/db/_explain?hints=true", ["selector": selector]).json["hints"]
+      }
+      #expect(
+        try await hints(["age": "7"])
+          == [#"the query needs a string in "age", which is a number, such as 0; did you mean 7?"#])
+      #expect(
+        try await hints(["nmae": "zoe"]) == [#"no document has the field "nmae"; did you mean "name"?"#])
+      #expect(try await hints(["age": 7]) == [])
+      #expect(try await server.post("/db/_explain", ["selector": ["age": "7"]]).json["hints"] == nil)
+    }
+  }
+
   struct Refusal: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let error: String
@@ -669,6 +754,12 @@ import Testing
     Refusal(testDescription: #"{"selector":{},"stale":"x"}"#, error: "invalid_ok_or_false"),
     Refusal(testDescription: #"{"selector":{},"fields":"a"}"#, error: "invalid_fields_json"),
     Refusal(testDescription: #"{"selector":{},"sort":5}"#, error: "invalid_sort_json"),
+    Refusal(
+      testDescription: #"{"selector":{"$text":{"$search":"a"}},"snippets":{"words":0}}"#,
+      error: "invalid_snippets"),
+    Refusal(
+      testDescription: #"{"selector":{"$text":{"$search":"a"}},"sort":[{"$text":"score"}],"backward":true}"#,
+      error: "bad_request"),
     Refusal(testDescription: #"{"selector":[]}"#, error: "invalid_selector_json"),
     Refusal(testDescription: #"{"selector":{},"group":1}"#, error: "invalid_group_json"),
     Refusal(

@@ -148,7 +148,9 @@ import Testing
       defer { try? FileManager.default.moveItem(atPath: "\(directory)-moved", toPath: directory) }
       let reply = try await server.get("/_up")
       #expect(reply.status == 503)
-      #expect(reply.json["reason"] == "The directory of the databases can't be written to.")
+      #expect(
+        reply.json["reason"]
+          == "The directory of the databases can't be written to; allow the server to write to it.")
     }
   }
 

@@ -35,6 +35,14 @@ import Testing
     #expect(try space.run("describe", "people/other").status == 66)
   }
 
+  @Test func `the data has the number of each value, while they are few`() throws {
+    let documents = (0..<300).map { "{\"state\":\"\($0 % 3 == 0 ? "new" : "paid")\",\"n\":\($0)}\n" }
+    let result = try Workspace().run("describe", "-", "--format", "json", input: documents.joined())
+    let data = try JSONValue(parsing: result.output)
+    #expect(data["fields"]?[0]?["counts"] == [["paid", 200], ["new", 100]])
+    #expect(data["fields"]?[1]?["counts"] == nil)
+  }
+
   @Test func `a share is rounded, but never to nothing`() throws {
     let documents = (0..<300).map { $0 == 7 ? "{\"rare\":1,\"a\":2}\n" : $0 < 100 ? "{\"a\":1}\n" : "{}\n" }
     let result = try Workspace().run("describe", "-", input: documents.joined())
@@ -70,7 +78,8 @@ import Testing
     ("status=open", #"{"status": "open"}"#), ("age=36", #"{"age": 36}"#),
     ("{pet.age: {$gt: -1.5}}", #"{"pet.age": {"$gt": -1.5}}"#),
     ("{a: true, \"b c\": false}", #"{"a": true, "b c": false}"#), ("{a:\"x\\\"y\"}", #"{"a":"x\"y"}"#),
-    ("{é: ü}", #"{"é": "ü"}"#),
+    ("{é: ü}", #"{"é": "ü"}"#), ("{a: 0551.58, b: 007}", #"{"a": 551.58, "b": 7}"#),
+    ("{a: 2026-11-29}", #"{"a": "2026-11-29"}"#),
   ])
   func `a selector that is almost JSON is refused with the JSON`(_ selector: String, _ meant: String) throws {
     let space = try Workspace(Workspace.people)
@@ -86,7 +95,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "{", "{a", "{a:", "{a b}", "{a: 1} x", "{a: 'x}", "hello", "a==", "[1", "{a: \"\\x\"}", "}",
+    "", "{", "{a: 5.}",
+    "{a", "{a:", "{a b}", "{a: 1} x", "{a: 'x}", "hello", "a==", "[1", "{a: \"\\x\"}", "}",
   ])
   func `other text is refused without a suggestion`(_ selector: String) throws {
     let result = try Workspace(Workspace.people).run("find", "people/contacts", selector)

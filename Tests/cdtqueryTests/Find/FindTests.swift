@@ -521,6 +521,15 @@ import Testing
     #expect(try space.run("count", "people/contacts", #"{"$x": 7}"#).status == 65)
   }
 
+  @Test func `a search without a text index is told the command that makes one`() throws {
+    let result = try Workspace("{}\n").run("find", "people/contacts", #"{"$text": {"$search": "cat"}}"#)
+    #expect(result.status == 65)
+    #expect(
+      result.errors
+        == #"cdtquery: $text: "$text" needs a text index, and the datastore has none; create an index of type text: "#
+        + "cdtquery index create STORE FIELD… --type text\n")
+  }
+
   @Test func `explain gives a tree, and data, and a command that makes a better index`() throws {
     let space = try Workspace("{\"it's:desc\":1}\n")
     let tree = try space.run("explain", "people/contacts", #"{"it's:desc": 1}"#)

@@ -20,6 +20,9 @@ import Testing
       return
     }
     #expect(bytes > 4096)
+    // Design documents are counted.
+    try space.run("put", "people/contacts", "_design/a", "-", input: "{}")
+    #expect(try JSONObject(parsing: space.run("info", "people/contacts").output)["documents"] == 3)
   }
 
   @Test func `list names the stores, sorted, and nothing else`() throws {

@@ -20,16 +20,17 @@ struct InfoCommand: ParsableCommand {
 
   func run() throws {
     let datastore = try store.open()
-    var info: JSONObject = [
-      "name": .string(datastore.name),
-      "documents": .int(Int64(try datastore.read { try $0.documentCount() })),
-      "conflicts": .int(Int64(try datastore.read { try $0.conflictedDocumentIDs() }.count)),
-      "attachments": .int(Int64(try datastore.read { try $0.attachmentCount() })),
-      "sequence": .int(try datastore.read { try $0.lastSequence() }),
-      "bytes": .int(try datastore.sizeOnDisk()),
-      "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),
-      "sqlite": .string(SQLiteLibrary.version),
-    ]
+    var info = try datastore.read { transaction -> JSONObject in
+      [
+        "name": .string(datastore.name), "documents": .int(Int64(try transaction.documentCount())),
+        "conflicts": .int(Int64(try transaction.conflictedDocumentIDs().count)),
+        "attachments": .int(Int64(try transaction.attachmentCount())),
+        "sequence": .int(try transaction.lastSequence()),
+      ]
+    }
+    info["bytes"] = .int(try datastore.sizeOnDisk())
+    info["indexes"] = .array(try datastore.listIndexes().map { .string($0.name) })
+    info["sqlite"] = .string(SQLiteLibrary.version)
     if let warning = SQLiteLibrary.warning { info["warning"] = .string(warning) }
     try Output.standard.json(info)
   }

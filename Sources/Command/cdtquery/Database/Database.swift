@@ -61,6 +61,18 @@ protocol Database: QuerySource {
   func deleteIndex(named name: String) throws
 }
 
+extension QueryHints {
+  /// Writes the hints about a query that was answered.
+  mutating func write(
+    about query: Query, foundNothing: Bool,
+    _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) {
+    for message in messages(about: query, foundNothing: foundNothing, read) {
+      Message.write("cdtquery: \(message)")
+    }
+  }
+}
+
 /// The results of a query.
 protocol QueryResults {
   /// Calls a closure with the JSON text of each document, `_id` and `_rev` first.

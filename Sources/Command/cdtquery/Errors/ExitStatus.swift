@@ -57,6 +57,8 @@ enum ErrorText {
   /// Errors of SQLite and of the system have the message of a store's error.
   static func of(_ error: any Error) -> String {
     switch error {
+    case let error as QueryError where error.lacksTextIndex:
+      "\(error): cdtquery index create STORE FIELD… --type text"
     case let error as SQLiteError: "\(DatastoreError(error))"
     case let error as SystemError: "the system reported an error: \(error); try again"
     case let error as CocoaError: systemText(error.underlying as? POSIXError)

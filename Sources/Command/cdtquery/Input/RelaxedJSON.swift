@@ -81,6 +81,15 @@ enum RelaxedJSON {
     case "none", "undefined", "nan", "infinity": return nil
     default: break
     }
+    // A number with zeros in front stays one.
+    let parts = word.splitBytes(at: ".")
+    if let digits = parts.first, !digits.isEmpty, parts.count <= 2,
+      parts.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) })
+    {
+      let whole = digits.drop { $0 == "0" }
+      let number = ([whole.isEmpty ? "0" : String(whole)] + parts.dropFirst()).joined(separator: ".")
+      return (try? JSONValue(parsing: number)) == nil ? nil : Array(number.utf8)
+    }
     let hasQuotes = word.unicodeScalars.contains { (0x2018...0x201F).contains($0.value) }
     return hasQuotes || "./+-".contains(word.prefix(1)) ? nil : JSONString.quoted(word)
   }

@@ -104,7 +104,8 @@ package struct DesignDocument: Sendable {
     case .object(let members)?: json["fields"] = .array(members.map { .object([$0: $1]) })
     // A field of a text index of CouchDB has a type, which has no meaning here.
     case .array(let clauses)?:
-      json["fields"] = .array(clauses.map { $0["type"] == nil ? $0 : $0["name"] ?? $0 })
+      json["fields"] = .array(
+        clauses.map { type == .json || $0["type"] == nil ? $0 : $0["name"] ?? $0 })
     default: break
     }
     json["where"] = index[formerPartialFilter]

@@ -128,7 +128,7 @@ final class IndexReader {
     try IndexFile.checkKind(manager.path)
     if store.access.isReadOnly {
       // Where its log can't be read, the documents answer.
-      guard let access = try? FileAccess.of(manager.path) else { return false }
+      guard let access = store.access.forReading(manager.path) else { return false }
       self.access = access
     }
     try connection.attach(

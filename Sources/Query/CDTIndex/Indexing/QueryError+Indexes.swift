@@ -59,7 +59,7 @@ extension QueryError {
   static func unusableOption(_ option: IndexDefinition.Option, of kind: IndexDefinition.Kind) -> QueryError {
     let message =
       switch (option, kind) {
-      case (.filter, _): "a text index holds every document; omit `where`"
+      case (.filter, _): "a text index holds every document; leave out the filter"
       case (.unique, .text): "the words of a text index can't be unique; use an index of type json"
       case (.unique, _): "a summary can't be unique; create a unique index beside it"
       case (.collation, .text):

@@ -25,11 +25,9 @@ extension TextProgram {
   /// The program of a clause's search, if any.
   ///
   /// - Throws: ``QueryError`` if there is no text index.
-  package static func of(_ clause: Clause, _ index: IndexDefinition?, store: String? = nil) throws(QueryError)
-    -> TextProgram?
-  {
+  package static func of(_ clause: Clause, _ index: IndexDefinition?) throws(QueryError) -> TextProgram? {
     guard let search = clause.textSearch else { return nil }
-    guard let index, index.type == .text else { throw QueryError(.textWithoutIndex(store: store)) }
+    guard let index, index.type == .text else { throw QueryError(.textWithoutIndex) }
     let arguments = index.tokenizer.arguments
     do {
       return TextProgram(

@@ -158,6 +158,9 @@ private final class FieldNode {
   private var distinct = DistinctCounter()
   private var examples: [JSONValue] = []
 
+  /// The values with their hashes and numbers, while they are few; `nil` if they are not.
+  private var counts: [UInt64: FieldSummary.Field.ValueCount]? = [:]
+
   let isSampling: Bool
   private var sample: [(rank: UInt64, value: JSONValue)] = []
   private var values: UInt64 = 0
@@ -203,6 +206,8 @@ private final class FieldNode {
     if distinct.insert(hash), examples.count < Self.maximumExamples {
       examples.append(Self.example(bytes, at: start))
     }
+    counts?[hash, default: .init(value: Self.example(bytes, at: start))].count += 1
+    if let known = counts?.count, known > FieldSummary.maximumCounts { counts = nil }
     if isSampling { addToSample(bytes, at: start) }
   }
 
@@ -239,7 +244,8 @@ private final class FieldNode {
           path: path, documents: documents, types: types,
           distinct: min(distinct.count, nulls + booleans + numbers + strings),
           isDistinctExact: distinct.isExact, examples: examples,
-          sample: isSampling ? sample.map(\.value) : nil, queryPath: queryPath))
+          counts: self.counts?.values.sorted { ($1.count, $0.value.text) < ($0.count, $1.value.text) },
+          sample: isSampling && self.counts == nil ? sample.map(\.value) : nil, queryPath: queryPath))
     }
     for child in children { child.collect(into: &fields) }
     elements?.collect(into: &fields)

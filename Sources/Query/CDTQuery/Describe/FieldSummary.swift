@@ -24,6 +24,8 @@ public struct FieldSummary: Sendable, Hashable {
   public static let maximumFieldsOfObject = 200
   /// The maximum length of a path in bytes.
   public static let maximumPathLength = 1_024
+  /// The maximum number of distinct values of a field that are counted one by one.
+  static let maximumCounts = 100
   /// The maximum number of values in the sample of a field.
   static let maximumSample = 200
 
@@ -41,12 +43,20 @@ public struct FieldSummary: Sendable, Hashable {
     public let isDistinctExact: Bool
     /// The first distinct values, at most three. Long strings are cut.
     public let examples: [JSONValue]
-    /// Values that were chosen at random, from about half of ``FieldSummary/maximumSample`` to all of it, or all values if they are
-    /// fewer; `nil` if no sample was asked for. Long strings are cut.
+    /// The distinct values, the most frequent first; `nil` if they are more than ``FieldSummary/maximumCounts``. Long strings are cut.
+    package let counts: [ValueCount]?
+    /// Values that were chosen at random, from about half of ``FieldSummary/maximumSample`` to all of it; `nil` if the values are counted,
+    /// or no sample was asked for. Long strings are cut.
     package let sample: [JSONValue]?
 
     /// The path in a query: without the marks of arrays.
     package let queryPath: String
+
+    /// A value and how often it occurs.
+    package struct ValueCount: Sendable, Hashable {
+      package let value: JSONValue
+      package var count = 0
+    }
   }
 
   /// An index that may help.
@@ -77,6 +87,7 @@ extension FieldSummary.Field {
       "distinct": .int(Int64(distinct)), "isDistinctExact": .bool(isDistinctExact),
       "examples": .array(examples),
     ]
+    json["counts"] = self.counts.map { .array($0.map { [$0.value, .int(Int64($0.count))] }) }
     json["sample"] = sample.map { .array($0) }
     return json
   }

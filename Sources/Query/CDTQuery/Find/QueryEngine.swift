@@ -112,13 +112,11 @@ package struct QueryEngine {
 
   func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
     guard let visible = try transaction.visibleClause else {
-      return try Planner(query, indexes, output: output, store: store.directory)
+      return try Planner(query, indexes, output: output)
     }
     var query = query
     try query.restrict(to: visible)
-    return try Planner(
-      query, indexes, output: output, basis: .structure(seen: visible.conjuncts.count), store: store.directory
-    )
+    return try Planner(query, indexes, output: output, basis: .structure(seen: visible.conjuncts.count))
   }
 
   /// The same engine over indexes of which only the definitions are known.

@@ -105,7 +105,7 @@ extension QuerySelector {
   ///   a selector with `$text`, which needs a text index.
   /// - Complexity: O(*n*) in the size of the body, which is first written as text.
   public func matches(_ body: JSONObject, id: String = "", revision: String = "") throws(QueryError) -> Bool {
-    guard clause.textSearch == nil else { throw QueryError(.textWithoutIndex(store: nil)) }
+    guard clause.textSearch == nil else { throw QueryError(.textWithoutIndex) }
     let matcher = Matcher(clause)
     return try DocumentBytes.with(body, id: id, revision: revision) { document throws(QueryError) in
       try matcher.accepts(document)

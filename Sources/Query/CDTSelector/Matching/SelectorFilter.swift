@@ -8,7 +8,7 @@ package struct SelectorFilter: Sendable {
 
   /// - Throws: ``QueryError`` with the code `.textSearch` for a selector with `$text`, which needs a text index.
   package init(_ selector: QuerySelector) throws(QueryError) {
-    guard selector.clause.textSearch == nil else { throw QueryError(.textWithoutIndex(store: nil)) }
+    guard selector.clause.textSearch == nil else { throw QueryError(.textWithoutIndex) }
     self.selector = selector
     matcher = Matcher(selector.clause)
   }

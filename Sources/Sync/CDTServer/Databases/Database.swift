@@ -34,6 +34,9 @@ struct Database: Sendable {
   var revisionsLimit: Int { shared.revisionsLimit }
   var isReadOnly: Bool { shared.store.access.isReadOnly }
 
+  /// See `Datastore.checkWritable()`.
+  func checkWritable() throws(DatastoreError) { try shared.store.checkWritable() }
+
   /// Whether the user is an admin, who sees every document.
   var isForAdmin: Bool { rules.seesEverything }
 

@@ -31,7 +31,7 @@ struct DatabaseSettings: Sendable {
     }
     do {
       return try await change(of: store) { _ in }
-    } catch let error as DatastoreError where error.code == .io {
+    } catch let error as DatastoreError where [.io, .full].contains(error.code) {
       // A store that can only be read has other settings in each run.
       return known ?? DatabaseSettings()
     }

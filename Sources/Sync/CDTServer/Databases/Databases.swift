@@ -77,7 +77,9 @@ package final class Databases: Sendable {
   /// - Parameter minimum: The number of bytes that must be free.
   func obstacle(minimumFreeBytes minimum: Int64) async throws -> String? {
     try await Datastore.useFiles { [directory = manager.directory] in
-      guard Files.isWritable(directory) else { return "The directory of the databases can't be written to." }
+      guard Files.isWritable(directory) else {
+        return "The directory of the databases can't be written to; allow the server to write to it."
+      }
       let free = try Files.freeBytes(in: directory)
       guard free < minimum else { return nil }
       return "The disk is full: \(free) bytes are free, fewer than \(minimum)."
@@ -95,6 +97,7 @@ package final class Databases: Sendable {
       }
       do {
         try known.store.checkOpen()
+        try known.store.checkUnchanged()
         try await known.refreshSettings()
         return known
       } catch let error as DatastoreError where error.code == .closed {
@@ -185,7 +188,13 @@ package final class Databases: Sendable {
     do {
       try await open(name)
     } catch let error as CouchError where error == .noDatabase {
-      return try await keepOpen(manager.datastore(named: Self.newName(name)))
+      let name = try Self.newName(name)
+      do {
+        return try await keepOpen(manager.datastore(named: name))
+      } catch let error as DatastoreError where error.code == .io {
+        if let obstacle = try await obstacle(minimumFreeBytes: 0) { throw CouchError.forbidden(obstacle) }
+        throw error
+      }
     }
     throw CouchError.databaseExists
   }

@@ -301,7 +301,9 @@ extension CouchError {
   /// The error of a revision that a damaged file keeps from being read. Clients take a status of 404 for a revision that the
   /// database does not have.
   static func unreadable(_ error: DatastoreError) -> CouchError {
-    CouchError(500, "internal_server_error", error.message)
+    CouchError(
+      500, "internal_server_error",
+      "A file of the revision is missing or damaged; restore it from a backup, or save the attachment again.")
   }
 }
 

@@ -18,7 +18,7 @@ extension RequestContext {
   }
 
   func deleteDatabase() async throws -> Response {
-    try checkWritable()
+    try checkWritable(makesSpace: true)
     if let revision = parameters["rev"] {
       throw CouchError.badRequest(
         "You tried to DELETE a database with a ?rev=\(revision.prefix(50)) parameter. Did you mean to DELETE a document instead?"
@@ -130,7 +130,7 @@ extension RequestContext {
     return Reply.json(["ok": true, "instance_start_time": .string(try database.created)], .created)
   }
 
-  /// Answers at once, as there are no views.
+  /// Answers at once, as views are indexes, which have nothing to clean up.
   func cleanViews() async throws -> Response {
     try security().checkAdmin(identity)
     _ = try await jsonBody(limit: 1 << 20)

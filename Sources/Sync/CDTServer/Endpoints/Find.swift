@@ -111,33 +111,48 @@ extension RequestContext {
     let database = try database
     let wanted = try FindRequest(await jsonObject())
     let end = ContinuousClock.now + limits.queryTime
-    let (explanation, isRestricted) = try await database.query(until: end) { transaction in
-      (
-        try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0) },
-        try !transaction.seesEverything
-      )
+    let wantsHints = parameters.flag("hints")
+    let (explanation, hints, isRestricted) = try await database.query(until: end) { transaction in
+      try QueryEngine.answering(in: transaction) { engine in
+        (
+          try wanted.explanation(by: engine), wantsHints ? try wanted.hints(by: engine) : nil,
+          try !transaction.seesEverything
+        )
+      }
     }
     var plan = explanation.json
+    // In place of a command, which would name a directory of the server.
+    plan["suggestedIndex"] = explanation.request
     if isRestricted {
       // The others would tell of documents that the user does not see.
       let allowed = ["source", "residual", "order", "covered", "skip", "limit", "collation", "groups"]
       plan = plan.filter { allowed.contains($0.key) }
     }
     let used = explanation.considered.first(where: \.isUsed)?.definition
-    return Reply.json([
+    var reply: JSONObject = [
       "dbname": .string(database.name),
       "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
       "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
       "index_candidates": isRestricted ? [] : .array(explanation.candidates), "selector_hints": [],
       "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(plan)),
-    ])
+    ]
+    reply["hints"] = hints.map { .array($0.map { .string($0) }) }
+    return Reply.json(reply)
   }
 }
 
 extension Explanation {
   /// Whether every document is read, and an index would help.
-  fileprivate var lacksIndex: Bool { json["suggestedIndex"] != .null }
+  fileprivate var lacksIndex: Bool { suggestedFields != nil }
+
+  /// The body of `POST _index` for an index that would help; null if there is none.
+  fileprivate var request: JSONValue {
+    guard let suggestedFields else { return .null }
+    var index: JSONObject = ["fields": suggestedFields]
+    index["collation"] = json["collation"]
+    return ["index": .object(index)]
+  }
 
   /// The indexes that are not used, the usable ones first, as CouchDB describes them.
   fileprivate var candidates: [JSONValue] {

@@ -12,7 +12,12 @@ extension RequestContext {
     guard let format = DownloadFormat(rawValue: parameters["format"] ?? "jsonl") else {
       throw CouchError.badRequest("`format` must be csv, json or jsonl.")
     }
-    guard var body = try? JSONObject(parsing: parameters["request"] ?? "{}") else {
+    var body: JSONObject
+    if method == .post {
+      body = try await jsonObject()
+    } else if let request = try? JSONObject(parsing: parameters["request"] ?? "{}") {
+      body = request
+    } else {
       throw CouchError.badRequest("`request` must be a body of `_find`.")
     }
     if body["limit"] == nil { body["limit"] = .int(Int64(Int32.max)) }
@@ -23,6 +28,10 @@ extension RequestContext {
     let wanted = try FindRequest(body)
     guard !wanted.isForGroups else {
       throw CouchError.unsupported("A download of groups", instead: "POST _find")
+    }
+    // The rows of a file are results.
+    guard body["include"] == nil else {
+      throw CouchError.unsupported("A download with `include`", instead: "POST _find")
     }
     let limit = limits.queryTime
     let spool = try await database.query(until: .now + limit) { transaction in

@@ -276,6 +276,19 @@ struct FindRequest: Sendable {
     return try cursor.explanation(measuring: wantsStatistics)
   }
 
+  /// The reasons why the request may find nothing, as `cdtquery find` says them.
+  func hints(by engine: QueryEngine) throws -> [String] {
+    var hints = QueryHints()
+    return hints.messages(about: try query(), foundNothing: true) { query, body in
+      let cursor = try engine.cursor(query)
+      defer { cursor.end() }
+      try cursor.forEachText(attachmentsJSON: { DocumentText.stubs($1) }) { text in
+        try body(text)
+        return true
+      }
+    }
+  }
+
   /// The plan of the engine with the clauses that the engine does not see.
   func completed(_ plan: JSONObject) -> JSONObject {
     guard let filter else { return plan }
@@ -389,15 +402,22 @@ extension CouchError {
       case .unknownOperator: "invalid_operator"
       case .invalidArgument, .invalidRegex: "bad_arg"
       case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
-      case .invalidRequest where ["bookmark", "collation", "snippets", "include"].contains(error.path):
-        "invalid_\(error.path)"
-      case .invalidRequest: "invalid_sort_json"
+      case .invalidRequest:
+        switch error.path.prefix(while: { $0 != "." && $0 != "[" }) {
+        case let member where ["bookmark", "collation", "snippets", "include", "read"].contains(member):
+          "invalid_\(member)"
+        case "sort": "invalid_sort_json"
+        default: "bad_request"
+        }
       case .unknownIndex, .invalidIndex: "invalid_index"
       case .indexConflict: "conflict"
       case .matchLimit, .timedOut: "timeout"
       default: "bad_request"
       }
-    self.init(error.code == .timedOut ? 503 : error.code == .indexConflict ? 409 : 400, name, "\(error)")
+    let request = #" with POST _index: {"index": {"fields": ["FIELD"]}, "type": "text"}"#
+    self.init(
+      error.code == .timedOut ? 503 : error.code == .indexConflict ? 409 : 400, name,
+      error.lacksTextIndex ? "\(error)\(request)" : "\(error)")
   }
 }
 

@@ -20,8 +20,10 @@ extension RequestContext {
     let (name, database, place) = (
       parameters["file"] ?? "documents", try database, try server.imports.enter()
     )
+    // One that is sent slowly would keep others waiting.
+    client.leastProgress.store(Self.leastProgress, ordering: .relaxed)
     let file = try await upload()
-    let feed = ImportFeed()
+    let feed = ImportFeed { [server, request] in server.logger.note($0, of: request) }
     let largest = (
       document: limits.documentLength, value: max(limits.documentLength, limits.requestLength),
       decompressed: Int64(Self.longestImport)
@@ -55,6 +57,9 @@ extension RequestContext {
   /// The most bytes of a file, as it is sent and when it is decompressed: more than dumps of large databases have, and few enough
   /// that an endless one does not fill the disk.
   static let longestImport = 16 << 30
+
+  /// The bytes of a file that a client must send in the idle time.
+  private static let leastProgress = 128 * 1_024
 
   private func upload() async throws -> ScratchFile {
     let tooLong = CouchError.tooLarge(Self.longestImport)
@@ -131,6 +136,12 @@ private final class ImportFeed: Sendable {
 
   private let state = Mutex(State())
   private let news = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  /// Logs an error of the server.
+  private let log: @Sendable (any Error) -> Void
+
+  init(log: @escaping @Sendable (any Error) -> Void) {
+    self.log = log
+  }
 
   /// The notices of an import that are sent. A file can cause any number.
   private static let maximumNotices = 100
@@ -175,6 +186,7 @@ private final class ImportFeed: Sendable {
     } catch let error as ImportError {
       line = CouchError.badRequest(error.description).json
     } catch {
+      log(error)
       line = CouchError(of: error).json
     }
     state.withLock { state in

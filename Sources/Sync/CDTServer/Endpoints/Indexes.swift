@@ -231,7 +231,12 @@ struct IndexRequest: Sendable {
     guard index["fields"]?.arrayValue != nil else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
-    let wanted = try IndexDefinition(json: try DesignDocument.json(ofCouchDB: .object(index), type))
+    let wanted: IndexDefinition
+    do throws(QueryError) {
+      wanted = try IndexDefinition(json: try DesignDocument.json(ofCouchDB: .object(index), type))
+    } catch {
+      throw Self.error(error, in: index)
+    }
     if body["name"] == "" {
       throw CouchError(400, "invalid_index", "The name of an index must not be empty.")
     }
@@ -239,6 +244,16 @@ struct IndexRequest: Sendable {
     let name = names.name ?? wanted.name
     document = names.document ?? Self.documentID(name)
     definition = wanted.named(DesignDocument.name(of: name, in: document), in: document)
+  }
+
+  /// The error with the names that the request has for members.
+  private static func error(_ error: QueryError, in index: JSONObject) -> QueryError {
+    let filter = index["selector"] == nil ? IndexDefinition.Option.filter.couchName : "selector"
+    for (ours, name) in [("where", filter), ("settings.tokenize", "tokenize")] {
+      guard let rest = error.path.afterBytePrefix(ours) else { continue }
+      return QueryError(error.code, at: "\(name)\(rest)", error.message)
+    }
+    return error
   }
 
   static func documentID(_ name: String) -> String {

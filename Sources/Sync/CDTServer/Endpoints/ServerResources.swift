@@ -58,6 +58,7 @@ extension RequestContext {
         rows.append(["key": .string(name), "error": "not_found"])
       } catch let error where !(error is CancellationError) {
         // One that is damaged or has another key must not hide the others.
+        server.logger.note(error, of: request)
         let couch = CouchError(of: error)
         rows.append(["key": .string(name), "error": .string(couch.error), "reason": .string(couch.reason)])
       }

@@ -31,7 +31,7 @@ extension RequestContext {
       let id = names["user"] ?? ""
       guard !id.hasBytePrefix("_") else {
         throw .badRequest(
-          "_users has no \(id.prefix(100)); use /_users/org.couchdb.user:NAME, /_users/_all_docs, or cdtquery user"
+          "_users has no \(id.prefix(100)); use /_users/org.couchdb.user:NAME or /_users/_all_docs"
         )
       }
       return try UserDocument.name(ofDocument: id)
@@ -254,7 +254,7 @@ extension CouchError {
 
   static let unsupportedOfUsers = unsupported(
     "This request of _users",
-    instead: "GET, PUT and DELETE of /_users/org.couchdb.user:NAME, /_users/_all_docs, or cdtquery user")
+    instead: "GET, PUT and DELETE of /_users/org.couchdb.user:NAME, or /_users/_all_docs")
 
   /// A change of the file of users that is not possible.
   init(_ error: UserFileError) {

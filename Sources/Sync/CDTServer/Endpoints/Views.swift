@@ -24,8 +24,8 @@ extension RequestContext {
     let (document, name) = (names["ddoc"] ?? "", names["view"] ?? "")
     let end = ContinuousClock.now + limits.queryTime
     // As at CouchDB, a view is brought up to date for its readers. Writes of this process keep it so.
-    for attempt in 0..<Self.attempts {
-      if attempt > 0 { try await database.updateIndexes(until: end) }
+    for attempt in (database.isReadOnly ? Self.attempts - 1 : 0)..<Self.attempts {
+      if attempt > 0, !database.isReadOnly { try await database.updateIndexes(until: end) }
       // While documents expire all the time, some may always be left to delete.
       let countsHidden = attempt == Self.attempts - 1
       let replies = try await database.query(until: end) { transaction in
@@ -42,6 +42,10 @@ extension RequestContext {
         }
       }
       if let replies { return replies }
+    }
+    if database.isReadOnly {
+      throw CouchError.forbidden(
+        "The view is not up to date, and the database can only be read; \(CouchError.writability)")
     }
     throw CouchError(503, "service_unavailable", "The view is not up to date yet; send the request again.")
   }

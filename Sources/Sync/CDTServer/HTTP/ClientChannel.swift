@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import Synchronization
 
 /// The connection of a client, from the bytes of the network to the parts of requests and replies.
 ///
@@ -84,6 +85,10 @@ final class ClientConnection: Sendable {
 
   /// The client sends no more, and may be gone. It may still read replies.
   let inputClosed = OneTimeEvent()
+
+  /// The bytes of a body in the idle time that are progress; each request begins with the default.
+  let leastProgress = Atomic(ClientConnection.defaultProgress)
+  static let defaultProgress = 1_024
 
   /// Waits until the event loop has seen all that was written.
   ///

@@ -25,9 +25,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The maximum number of bytes that are read after the reply.
   private let unreadLimit: Int
 
-  /// The number of bytes of a body that are progress.
-  private static let leastProgress = 1_024
-
   /// The requests and the replies that were begun and ended.
   private var requests = (begun: 0, ended: 0)
   private var replies = (begun: 0, ended: 0)
@@ -71,6 +68,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(let head):
       requests.begun += 1
       unread = 0
+      connection.leastProgress.store(ClientConnection.defaultProgress, ordering: .relaxed)
       announced = head.headerFields[.contentLength].flatMap { Int($0) }
       // It can't be written into another reply. Clients go on after a pause without it.
       if head.headerFields[.expect]?.lowercased() == "100-continue", replies.ended == requests.begun - 1 {
@@ -108,7 +106,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private func checkSenderLater(_ context: ChannelHandlerContext) {
     received = 0
     checkOfSender = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
-      if self.received >= Self.leastProgress { return self.checkSenderLater(context) }
+      if self.received >= self.connection.leastProgress.load(ordering: .relaxed) {
+        return self.checkSenderLater(context)
+      }
       if self.replies == (self.requests.ended, self.requests.ended) {
         context.refuse(.slowRequest)
       }

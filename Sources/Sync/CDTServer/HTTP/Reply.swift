@@ -164,7 +164,7 @@ struct ReplySpool {
     } catch {
       throw CouchError(
         error.isFull ? 507 : 500, error.isFull ? "insufficient_storage" : "internal_server_error",
-        "A result of more than \(Self.longest) bytes can't be written to \(ScratchFile.directory): \(error)")
+        "A result of more than \(Self.longest) bytes can't be stored at the server: \(error)")
     }
     memory.removeAll(keepingCapacity: true)
   }

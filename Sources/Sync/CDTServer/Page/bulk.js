@@ -8,6 +8,8 @@ import {editor} from './editor.js'
 const formats = {csv: 'CSV', jsonl: 'JSON Lines', json: 'JSON'}
 /** The documents of one request. */
 const batchSize = 500
+/** The server takes paths of 8,000 bytes. */
+const longestAddress = 7_500
 
 /** The number of documents that match a selector. */
 export async function countOf(store, selector, signal) {
@@ -26,12 +28,16 @@ export function bulkMenu(store, wanted, done) {
   return menu
 }
 
-/** The browser saves the file as it comes. For another user it is fetched first, as only scripts can name that one. */
+/**
+ * The browser saves the file as it comes. A long query does not fit into an address, and only scripts can name another user: then the file is
+ * fetched first.
+ */
 async function download(store, wanted, format) {
-  const address = path(store, '_results') + `?format=${format}&request=${encodeURIComponent(line(wanted))}`
+  const [resource, body] = [path(store, '_results') + `?format=${format}`, line(wanted)]
+  const address = `${resource}&request=${encodeURIComponent(body)}`
   const name = `${store}.${format}`
-  if (!userOf(store)) return el('a', {href: address, download: name}).click()
-  const url = URL.createObjectURL(await (await send('GET', address)).blob())
+  if (!userOf(store) && address.length <= longestAddress) return el('a', {href: address, download: name}).click()
+  const url = URL.createObjectURL(await (await send('POST', resource, {body})).blob())
   el('a', {href: url, download: name}).click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

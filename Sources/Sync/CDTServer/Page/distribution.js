@@ -1,4 +1,4 @@
-// How the values of a field are spread, by a sample: the frequent ones, or the numbers and times by interval. A click finds the documents.
+// How the values of a field are spread, by their counts or by a sample: the frequent ones, or the numbers and times by interval. A click finds the documents.
 import {bar, el, text, visible} from './dom.js'
 import {line, Numeral} from './json.js'
 
@@ -30,30 +30,33 @@ export function conditionOf(value) {
 
 function beginsWith(text) { return new Map([['$beginsWith', text]]) }
 
-/** The frequent values of a sample with their conditions, or intervals if most values occur once. */
-function barsOf(sample) {
+function sum(values) { return values.reduce((sum, [, count]) => sum + count, 0) }
+
+/** The frequent ones of values with their counts, or intervals if most values occur once; each with its condition. */
+function barsOf(values) {
   const counts = new Map()
-  for (const value of sample) {
+  for (const [value, number] of values) {
     // 1 and 1.0 are found by the same query.
     const key = Number.isSafeInteger(numberOf(value)) ? `${numberOf(value)}` : line(value)
-    counts.set(key, {value, key, count: (counts.get(key)?.count ?? 0) + 1})
+    counts.set(key, {value, key, count: (counts.get(key)?.count ?? 0) + number})
   }
+  const total = sum(values)
   const frequent = [...counts.values()].filter(({count}) => count > 1).sort((a, b) => b.count - a.count).slice(0, maximumBars)
   const covered = frequent.reduce((sum, {count}) => sum + count, 0)
-  const spread = covered < sample.length / 2 && (ofNumbers(sample) ?? ofTimes(sample))
+  const spread = covered < total / 2 && (ofNumbers(values, total) ?? ofTimes(values, total))
   if (spread) return {spread}
   // Of many values, two that are the same by chance say nothing.
-  return {frequent: covered < sample.length / 5 ? [] : frequent.map(({value, key, count}) => ({
+  return {frequent: covered < total / 5 ? [] : frequent.map(({value, key, count}) => ({
     // A text that looks like another value is in quotes.
     label: typeof value !== 'string' || /^(|-?\d.*|true|false|null)$/s.test(value) ? key : value, condition: conditionOf(value), count,
   }))}
 }
 
-/** The numbers of a sample by intervals between round numbers; null if they are few. */
-function ofNumbers(sample) {
-  const numbers = sample.map(numberOf).filter(Number.isFinite)
-  const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)]
-  if (numbers.length < Math.max(20, sample.length / 2) || !(greatest > least)) return null
+/** The numbers among values by intervals between round numbers; null if they are few. */
+function ofNumbers(values, total) {
+  const numbers = values.map(([value, count]) => [numberOf(value), count]).filter(([value]) => Number.isFinite(value))
+  const [least, greatest] = [Math.min(...numbers.map(([value]) => value)), Math.max(...numbers.map(([value]) => value))]
+  if (sum(numbers) < Math.max(20, total / 2) || !(greatest > least)) return null
   const rough = (greatest - least) / intervals
   const power = 10 ** Math.floor(Math.log10(rough))
   const width = [1, 2, 5, 10].map(step => step * power).find(step => step >= rough)
@@ -66,19 +69,19 @@ function ofNumbers(sample) {
     const format = value => value.toLocaleString('en', {maximumSignificantDigits: 15})
     bars.push({
       label: `${format(from)} to ${format(to)}`, from: format(from), to: format(to), condition: new Map([['$gte', from], ['$lt', to]]),
-      count: numbers.filter(value => value >= from && value < to).length,
+      count: sum(numbers.filter(([value]) => value >= from && value < to)),
     })
   }
   return bars
 }
 
-/** The times of a sample by days, months or years; null if they are few. */
-function ofTimes(sample) {
-  const times = sample.filter(value => typeof value === 'string' && /^\d{4}-\d\d-\d\d(T|$)/.test(value))
-  if (times.length < Math.max(20, sample.length / 2)) return null
+/** The times among values by days, months or years; null if they are few. */
+function ofTimes(values, total) {
+  const times = values.filter(([value]) => typeof value === 'string' && /^\d{4}-\d\d-\d\d(T|$)/.test(value))
+  if (sum(times) < Math.max(20, total / 2)) return null
   for (const length of [10, 7, 4]) {
     const counts = new Map()
-    for (const time of times) counts.set(time.slice(0, length), (counts.get(time.slice(0, length)) ?? 0) + 1)
+    for (const [time, count] of times) counts.set(time.slice(0, length), (counts.get(time.slice(0, length)) ?? 0) + count)
     if (counts.size > 14) continue
     return [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([label, count]) => ({label, from: label, to: label, count, condition: beginsWith(label)}))
   }
@@ -88,14 +91,16 @@ function ofTimes(sample) {
 /**
  * A chart of a field's values, each of which opens the query for it; null if there is nothing to compare.
  *
+ * @param values Pairs of a value and its count.
  * @param address Returns the address of the query for a condition; undefined if there is none.
  */
-export function chart(sample, name, address) {
-  const {spread, frequent} = barsOf(sample)
+export function chart(values, name, address) {
+  const {spread, frequent} = barsOf(values)
   const bars = spread ?? frequent
   if (!bars.length) return null
   const most = Math.max(...bars.map(({count}) => count))
-  const share = count => `${(count / sample.length * 100).toFixed(0)} %`
+  const total = sum(values)
+  const share = count => `${(count / total * 100).toFixed(0)} %`
   const opened = ({condition}, attributes, ...content) => {
     const href = address(condition)
     return href ? el('a', {href, ...attributes}, ...content) : el('span', attributes, ...content)

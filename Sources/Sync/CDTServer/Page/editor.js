@@ -43,7 +43,9 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       }), error.remedy && [' ', error.remedy])
       const meant = error instanceof Fault && corrected(area.value)
       if (meant) {
-        fill(problem, problem.textContent, `; did you mean ${visible(meant, 300)}? `, button('Use it', () => {
+        const before = area.value.trim().split('\n')
+        const changed = meant.split('\n').filter((line, at) => line !== before[at]).map(line => line.trim()).join(' ')
+        fill(problem, problem.textContent, `; did you mean ${visible(changed, 300)}? `, button('Use it', () => {
           field.value = meant
           area.focus()
           area.dispatchEvent(new Event('input'))

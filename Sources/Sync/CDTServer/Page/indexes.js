@@ -93,7 +93,7 @@ function distribution(store, field, filter) {
   return el('details', {}, el('summary', {}, 'Distribution of ', text(name, 120)),
     el('p', {}, `About ${count(Math.round(numberOf(distinct)), 'distinct value')}. `,
       sample.length > 0 && ['From ', text(line(sample[0]), 80), ' to ', text(line(sample.at(-1)), 80), '.']),
-    chart(sample, 'Values, by a sample', address))
+    chart(sample.map(value => [value, 1]), 'Values, by a sample', address))
 }
 
 // MARK: New indexes

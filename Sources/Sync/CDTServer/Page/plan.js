@@ -30,7 +30,7 @@ async function makeIndex(place, store, wanted, before, signal) {
   const done = AbortSignal.any([signal, watching.signal])
   repeat(300, done, () => showProgress(progress, store, done)).catch(() => {})
   try {
-    await post(path(store, '_index'), {index: {fields: before.measured.suggested}}, signal)
+    await post(path(store, '_index'), before.suggestedIndex, signal)
   } finally {
     watching.abort()
     note.remove()

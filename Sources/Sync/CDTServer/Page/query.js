@@ -1,6 +1,6 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
 import {button, choice, copy, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
-import {feed, get, lines, long, longestSilence, path, postForDocuments, Refusal, repeat, send} from './api.js'
+import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Refusal, repeat, send} from './api.js'
 import {line, parse, swift} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {grid, pathsOf} from './grid.js'
@@ -18,7 +18,7 @@ const firstColumns = 8
 export async function showQuery({main, store, parameters, signal}) {
   // Whoever may not read the store has nothing to write a query for.
   await get(path(store), signal)
-  const state = {store, signal, form: 'Table', docs: [], running: null}
+  const state = {store, signal, form: 'Table', docs: [], hints: [], running: null}
   state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 2, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
@@ -124,8 +124,8 @@ function unknownFields(state, wanted = state.wanted) {
   return all.filter(({prefix}) => !all.some(({name}) => prefix.startsWith(`${name}.`)))
 }
 
-/** Whether there are no results because of fields that no document has: an index on one would not help. */
-function isMisspelled(state) { return !state.docs.length && unknownFields(state).length > 0 }
+/** Whether there are no results because of fields that no document has, or values of other types: an index would not help. */
+function isMisspelled(state) { return !state.docs.length && (unknownFields(state).length > 0 || state.hints.length > 0) }
 
 function rememberQuery(state, isNew) {
   const parameters = {selector: state.selector.value}
@@ -145,7 +145,12 @@ function rememberLive({live, store, parameters}, isNew = false) {
 
 async function run(state, isNew = true) {
   state.selector.clear()
-  state.wanted = request(state)
+  try {
+    state.wanted = request(state)
+  } catch (error) {
+    forget(state)
+    throw error
+  }
   rememberQuery(state, isNew)
   keepQuery(state.store, Object.fromEntries(Object.entries(fieldsOfForm(state)).map(([name, field]) => [name, field.value])))
   state.history.update()
@@ -161,6 +166,7 @@ async function start(state) {
   state.running = new AbortController()
   const signal = AbortSignal.any([state.signal, state.running.signal])
   const sort = sortedBy(state)
+  state.hints = []
   state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
   showHint(state)
   state.limit = wanted.get('limit')
@@ -173,7 +179,7 @@ async function start(state) {
   else await once(state, wanted, signal).catch(failed)
 }
 
-/** Says which fields no document has, and which ones may be meant. */
+/** Says which fields no document has, and which ones may be meant; where all are known, what the server says about their values. */
 function showHint(state) {
   const {names, wanted, hint} = state
   const none = name => `None of the first 1,000 documents has the field "${visible(name, 100)}"`
@@ -190,6 +196,7 @@ function showHint(state) {
       })]
     }),
   ]
+  if (!parts.length) parts.push(...state.hints.map(text => [visible(text, 500)]))
   fill(hint, parts.map(part => el('div', {class: 'row'}, part)))
   hint.hidden = !parts.length
 }
@@ -208,12 +215,18 @@ function replaceName(selector, place, name) {
 
 function refused(state, error) {
   if (error.name === 'AbortError') return
+  forget(state)
+  complain(state, error)
+}
+
+/** Drops the results, of which nothing can be done any more. */
+function forget(state) {
+  state.running?.abort()
   state.wanted = state.end = null
   state.docs = []
   fill(state.summary)
   fill(state.results)
   state.hint.hidden = true
-  complain(state, error)
 }
 
 function complain(state, error) {
@@ -260,6 +273,15 @@ async function once(state, wanted, signal) {
   returnToPlace()
   // The results are there, whatever becomes of their number.
   countAll(state, wanted, signal)
+  if (!docs.length && !state.skip) explainNone(state, wanted, signal).catch(error => { if (!signal.aborted) tell(error) })
+}
+
+/** Says why a query finds nothing, as the command line does. */
+async function explainNone(state, wanted, signal) {
+  const {hints} = await post(path(state.store, '_explain') + '?hints=true', line(wanted), signal)
+  state.hints = hints
+  showHint(state)
+  summarize(state)
 }
 
 /** The request with the ids of its results, which the page opens. */

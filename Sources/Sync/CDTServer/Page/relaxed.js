@@ -51,6 +51,12 @@ function quoted(text) {
     else if (isJSON(token)) output.push(token)
     else if (/^(true|false|null)$/i.test(token)) output.push(token.toLowerCase())
     else if (/^(none|undefined|nan|infinity)$|[\u2018-\u201f]|^[./+-]/i.test(token)) return null
+    // A number with zeros in front stays one.
+    else if (/^\d+(\.\d*)?$/.test(token)) {
+      const number = token.replace(/^0+(?=\d)/, '')
+      if (!isJSON(number)) return null
+      output.push(number)
+    }
     else output.push(JSON.stringify(token))
   }
   return output.join('')

@@ -29,8 +29,8 @@ export async function showSchema({main, store, parameters, signal}) {
 const percent = (part, whole) => part && part < whole / 100 ? '< 1 %' : `${Math.floor(part / whole * 100)} %`
 
 function showField(store, field, documents, proposed) {
-  const [place, inDocuments, types, distinct, isExact, examples, sample] =
-    ['path', 'documents', 'types', 'distinct', 'isDistinctExact', 'examples', 'sample'].map(name => field.get(name))
+  const [place, inDocuments, types, distinct, isExact, examples, counts, sample] =
+    ['path', 'documents', 'types', 'distinct', 'isDistinctExact', 'examples', 'counts', 'sample'].map(name => field.get(name))
   const name = place.replaceAll('[]', '')
   const values = [...types.values()].reduce((sum, count) => sum + count, 0)
   // A query can't name a field without a name.
@@ -39,7 +39,7 @@ function showField(store, field, documents, proposed) {
   // Where all are of one type, the query for it would find every document.
   const typesOf = [...types].sort((a, b) => b[1] - a[1]).map(([type, number]) => types.size > 1
     ? el('span', {}, query(`${type} ${percent(number, values)}`, new Map([['$type', type]]))) : el('span', {}, type))
-  const shares = distinct > 0 ? chart(sample, 'Values, by a sample', address) : null
+  const shares = distinct > 0 ? chart(counts ?? sample.map(value => [value, 1]), counts ? 'Values' : 'Values, by a sample', address) : null
   const missing = documents - inDocuments
   const absent = `${percent(missing, documents)} have none`
   const proposal = proposed.has(name) && el('p', {class: 'facts edits admins'}, button('Make an index', async () => {
@@ -54,6 +54,6 @@ function showField(store, field, documents, proposed) {
     el('div', {}, el('h2', {}, outer && el('span', {class: 'soft'}, text(outer, 100)), text(last || '""', 100)),
       el('p', {class: 'facts'}, typesOf, distinct > 0 && el('span', {}, `${isExact ? '' : 'about '}${count(distinct, 'distinct value')}`),
         missing > 0 && el('span', {}, place.includes('[]') ? absent : query(absent, new Map([['$exists', false]])))), proposal),
-    el('div', {}, shares && sample.length < values && el('p', {class: 'soft'}, `Shares of ${sample.length} values that were chosen at random`), distinct > 0 && (shares
+    el('div', {}, shares && !counts && el('p', {class: 'soft'}, `Shares of ${sample.length} values that were chosen at random`), distinct > 0 && (shares
       ?? el('p', {class: 'facts'}, examples.map(value => query(text(beginning(value, 60), 80), conditionOf(value)))))))
 }

@@ -82,12 +82,17 @@ struct RequestContext: Sendable {
 
   // MARK: Access
 
-  /// Throws if the server only reads, or the database can only be read.
-  func checkWritable() throws(CouchError) {
+  /// Throws if the server only reads, the database can only be read, or the disk is full.
+  ///
+  /// - Parameter makesSpace: Whether it is a deletion, for which the disk may be full.
+  func checkWritable(makesSpace: Bool = false) throws(CouchError) {
     if server.configuration.isReadOnly { throw .forbidden("This server is read-only.") }
-    if openDatabase?.isReadOnly == true {
-      throw .forbidden(
-        "The database can only be read; allow the server to write to its directory and its files.")
+    do throws(DatastoreError) {
+      try openDatabase?.checkWritable()
+    } catch {
+      if error.code == .closed { throw .databaseReplaced }
+      if error.code == .io { throw .forbidden("The database can only be read; \(CouchError.writability)") }
+      if error.code != .full || !makesSpace { throw CouchError(of: error) }
     }
   }
 
@@ -225,6 +230,9 @@ extension CouchError {
   static let bodyNotAnObject = badRequest("Request body must be a JSON object")
 
   static func forbidden(_ reason: String) -> CouchError { CouchError(403, "forbidden", reason) }
+
+  /// The remedy for a database that can only be read.
+  static let writability = "allow the server to write to its directory and its files."
 }
 
 /// The path of a request, split at its slashes before anything is decoded, and its query.

@@ -141,13 +141,25 @@ struct Responder: HTTPResponder {
       couch = .outOfFiles
       state.background.add { await state.databases.closeIdle() }
     }
-    // Nobody reads the answer to what was cancelled.
-    if couch.status >= 500, couch.status != 501, !(error is CancellationError) {
-      context.logger.error(
-        "request failed",
-        metadata: ["method": "\(request.method)", "path": "\(request.uri.path)", "error": "\(couch.reason)"])
-    }
+    context.logger.note(couch == .outOfFiles ? couch : error, of: request)
     return Reply.error(couch)
+  }
+}
+
+extension Logger {
+  /// Logs an error that the client did not cause. The client gets no paths and commands of the server's machine, so they are here alone.
+  func note(_ error: any Error, of request: Request) {
+    let couch = CouchError(of: error)
+    // Nobody reads the answer to what was cancelled.
+    guard couch.status >= 500, couch.status != 501, !(error is CancellationError) else { return }
+    // A refusal because of the load is no failure.
+    let isRefusal = couch.status == 503
+    log(
+      level: isRefusal ? .notice : .error, isRefusal ? "request refused" : "request failed",
+      metadata: [
+        "method": "\(request.method)", "path": "\(request.uri.path)",
+        "error": "\((error as? CouchError)?.reason ?? "\(error)")",
+      ])
   }
 }
 
@@ -157,16 +169,31 @@ extension CouchError {
     self =
       switch error {
       case let error as CouchError: error
-      case let error as DatastoreError: CouchError(error)
+      case let error as DatastoreError: .ofServer(error)
       case let error as QueryError: CouchError(error)
       case let violation as UniqueViolation: CouchError(violation)
       case let violation as RuleViolation: CouchError(violation)
       case let error as GzipError: CouchError(error)
       case let error as HTTPParserError: .unreadable(error)
       case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")
-      default: CouchError(500, "internal_server_error", "\(error)")
+      default: CouchError(500, "internal_server_error", Self.failure)
       }
   }
+
+  /// An error of a datastore. Messages that name files of the server are for its log.
+  private static func ofServer(_ error: DatastoreError) -> CouchError {
+    let couch = CouchError(error)
+    switch error.code {
+    case .full:
+      return CouchError(
+        507, couch.error, "The disk of the server is full: nothing was saved; free some space.")
+    case .busy: return CouchError(503, couch.error, "Others are writing to the database; try again later.")
+    case .notFound where error.documentID == nil: return .noAttachment
+    default: return couch.status == 500 ? CouchError(500, couch.error, failure) : couch
+    }
+  }
+
+  private static let failure = "The server can't do this now; the reason is in its log."
 }
 
 /// The connection of a request.

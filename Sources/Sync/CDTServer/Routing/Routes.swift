@@ -209,7 +209,7 @@ extension HTTPRequest.Method {
 }
 
 extension CouchError {
-  fileprivate static let databaseReplaced = CouchError(
+  static let databaseReplaced = CouchError(
     503, "service_unavailable", "The database was replaced during the request; send it again.")
 }
 
@@ -294,6 +294,7 @@ extension Route {
 
     Route(.get, "/{db}/_conflicts") { try await $0.conflicts() },
     Route(.get, "/{db}/_results") { try await $0.download() },
+    Route(.post, "/{db}/_results") { try await $0.download() },
     Route(.post, "/{db}/_import", .writer) { try await $0.importFile() },
     Route(.get, "/{db}/_backup") { try await $0.backUp() },
     Route(.get, "/{db}/_fields") { try await $0.fields() },

@@ -1,11 +1,10 @@
-import CDTDatastore
 import CDTJSON
-import CDTQuery
+package import CDTSelector
 
-/// Hints on standard error about fields that no document has: those of the sort, of `fields` and of `include`, and, if a query found
+/// Hints about fields that no document has: those of the sort, of `fields` and of `include`, and, if a query found
 /// nothing, those of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they
 /// never have, and about values that are there in another type. A comparison that finds values of another type gets this hint, too.
-struct QueryHints {
+package struct QueryHints {
   /// The limits of the search for fields: documents, bytes and names.
   private static let maximumDocuments = 10_000
   private static let maximumBytes = 16 * 1024 * 1024
@@ -14,7 +13,7 @@ struct QueryHints {
   private static let maximumPaths = 1_000
 
   /// The fields whose numbers were summed, without there being any.
-  var sums: [String] = []
+  package var sums: [String] = []
 
   private var missing: [FieldPath] = []
   private var expected: [Expected] = []
@@ -24,20 +23,12 @@ struct QueryHints {
   /// The fields whose comparisons found something.
   private var compared: Set<FieldPath> = []
 
-  /// Writes the hints about a query that was answered.
-  mutating func write(
-    about query: Query, foundNothing: Bool,
-    _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
-  ) {
-    for message in messages(about: query, foundNothing: foundNothing, read) {
-      Message.write("cdtquery: \(message)")
-    }
-  }
+  package init() {}
 
   /// The hints about a query that was answered. The search for them is short, and its failure is ignored.
   ///
   /// - Parameter read: Calls a closure with the JSON of each result of a query.
-  mutating func messages(
+  package mutating func messages(
     about query: Query, foundNothing: Bool,
     _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) -> [String] {
