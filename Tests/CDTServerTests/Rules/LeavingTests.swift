@@ -211,7 +211,7 @@ import Testing
       ("/db/_find?feed=continuous&heartbeat=60000", ["selector": [:]]),
       ("/db/_find?feed=eventsource&heartbeat=60000", ["selector": [:]]),
     ]
-    let members = { (names: [JSONValue]) -> JSONValue in
+    let members = { @Sendable (names: [JSONValue]) -> JSONValue in
       ["admins": ["names": [], "roles": []], "members": ["names": .array(names), "roles": []]]
     }
     let changes: [(error: String, change: @Sendable (RuleSite) async throws -> Void)] = [

@@ -162,29 +162,35 @@ struct RuleHistory {
     _ = try await site.admin.put("/db/_security", security)
   }
 
+  /// The revisions in the rows of `_bulk_get`; `nil` for those that are not stored.
+  private func revisions(_ rows: [JSONValue], _ parameters: String = "") async throws -> [[JSONValue?]] {
+    let reply = try await site.admin.post("/db/_bulk_get\(parameters)", ["docs": .array(rows)]).json
+    return (reply["results"]?.arrayValue ?? []).map { ($0["docs"]?.arrayValue ?? []).map { $0["ok"] } }
+  }
+
   /// The documents as they are.
   func state() async throws -> RuleState {
     var state = RuleState(rule: rule)
-    for row in try await site.admin.changes(since: "0", "&include_docs=true").rows {
+    let rows = try await site.admin.changes(since: "0", "&include_docs=true").rows
+    let ids = rows.map { JSONValue.object(["id": $0["id"] ?? .null]) }
+    for (row, leaves) in zip(rows, try await revisions(ids, "?revs=true&attachments=true")) {
       guard let id = row["id"]?.stringValue, let winner = row["doc"] else { continue }
-      let accept = [("Accept", "application/json")]
-      let leaves = try await site.admin.send(
-        "GET", "/db/\(id)?open_revs=all&revs=true&attachments=true", headers: accept)
-      var document = RuleState.Document(
-        id: id, winner: winner, leaves: leaves.json.arrayValue?.compactMap { $0["ok"] } ?? [])
-      for leaf in document.leaves where !document.isDesign {
+      state.documents.append(RuleState.Document(id: id, winner: winner, leaves: leaves.compactMap(\.self)))
+    }
+    var histories: [JSONValue] = []
+    for document in state.documents where !document.isDesign {
+      for leaf in document.leaves {
         let start = leaf["_revisions"]?["start"]?.intValue ?? 0
         for (number, suffix) in (leaf["_revisions"]?["ids"]?.arrayValue ?? []).enumerated() {
-          let revision = try await site.admin.get(
-            "/db/\(id)?rev=\(start - number)-\(suffix.stringValue ?? "")")
-          if revision.status == 200 {
-            document.history.append(revision.json)
-          } else {
-            document.hasUnknownHistory = true
-          }
+          let revision = "\(start - number)-\(suffix.stringValue ?? "")"
+          histories.append(["id": .string(document.id), "rev": .string(revision)])
         }
       }
-      state.documents.append(document)
+    }
+    for (row, found) in zip(histories, try await revisions(histories)) {
+      let position = state.documents.firstIndex { $0.id == row["id"]?.stringValue } ?? 0
+      state.documents[position].history += found.compactMap(\.self)
+      if found.contains(nil) { state.documents[position].hasUnknownHistory = true }
     }
     return state
   }

@@ -1,5 +1,5 @@
 import CDTJSON
-import CDTQuery
+import CDTSelector
 
 extension QueryHints {
   /// The types that a query requires of a field's values.
