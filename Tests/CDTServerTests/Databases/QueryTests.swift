@@ -703,7 +703,7 @@ import Testing
   }
 
   @Test func `a field of a text index may have a type`() async throws {
-    try await withServer { server in
+    try await withServer { server async throws in
       let index: JSONValue = ["index": ["fields": [["name": "title", "type": "string"]]], "type": "text"]
       #expect(try await server.post("/db/_index", index).json["result"] == "created")
       #expect(try await server.get("/db/_index").json["indexes"]?[1]?["def"]?["fields"] == [["title": "asc"]])
@@ -719,7 +719,7 @@ import Testing
   }
 
   @Test func `hints say why a query finds nothing`() async throws {
-    try await Self.withPeople { server in
+    try await Self.withPeople { server async throws in
       func hints(_ selector: JSONValue) async throws -> JSONValue? {
         try await server.post("/db/_explain?hints=true", ["selector": selector]).json["hints"]
       }

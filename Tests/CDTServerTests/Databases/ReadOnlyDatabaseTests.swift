@@ -13,7 +13,7 @@ struct ReadOnlyDatabaseTests {
     let path = directory.path("stores")
     let made = try DatastoreManager(directory: path)
     _ = try await made.datastore(named: "db")
-    try await withServer(of: made) { server in
+    try await withServer(of: made) { server async throws in
       let design: JSONValue = [
         "language": "query",
         "views": ["n": ["map": ["fields": ["n": "asc"]], "reduce": "_count"]],
