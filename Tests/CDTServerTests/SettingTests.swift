@@ -446,7 +446,8 @@ import Testing
       try directory.write(text, to: "_config.json")
       let reply = try await Self.put("cors/origins", "*", root)
       #expect(reply.status == 500)
-      #expect(reply.json["reason"] == .string(message))
+      // The log has the message, which names the file.
+      #expect(reply.json["reason"] == "The server can't do this now; the reason is in its log.")
       #expect(try await root.get(Self.path("cors/origins")).json == "")
       #expect(try directory.text("_config.json") == text)
     }
@@ -465,7 +466,7 @@ import Testing
     try await serve { _, root async throws in
       let reply = try await Self.put("cors/origins", "*", root)
       #expect(reply.status == 500)
-      #expect(reply.json["reason"]?.stringValue?.contains("it can't be written: ") == true)
+      #expect(reply.json["reason"] == "The server can't do this now; the reason is in its log.")
       #expect(try await root.get(Self.path("cors/origins")).json == "")
     }
   }

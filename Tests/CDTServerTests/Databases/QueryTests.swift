@@ -685,7 +685,7 @@ import Testing
     ),
     RefusedIndex(
       testDescription: #"{"index":{"fields":["a"],"partial_filter_selector":{"b":1}},"type":"text"}"#,
-      reason: "Invalid key partial_filter_selector"),
+      reason: "partial_filter_selector: a text index holds every document"),
     RefusedIndex(
       testDescription: #"{"index":{"fields":["a"],"tokenize":"icu"},"type":"text"}"#, reason: "tokenize: "),
   ]
@@ -755,7 +755,7 @@ import Testing
     Refusal(testDescription: #"{"selector":{},"fields":"a"}"#, error: "invalid_fields_json"),
     Refusal(testDescription: #"{"selector":{},"sort":5}"#, error: "invalid_sort_json"),
     Refusal(
-      testDescription: #"{"selector":{"$text":{"$search":"a"}},"snippets":{"words":0}}"#,
+      testDescription: #"{"selector":{"$text":{"$search":"a"}},"snippets":{"words":1000000}}"#,
       error: "invalid_snippets"),
     Refusal(
       testDescription: #"{"selector":{"$text":{"$search":"a"}},"sort":[{"$text":"score"}],"backward":true}"#,

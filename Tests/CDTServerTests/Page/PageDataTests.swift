@@ -82,7 +82,7 @@ import Testing
       #expect(rows.last?.hasSuffix(#",99,[0]"#) == true)
       let lines = try await server.get("/db/_results?\(query)")
       #expect(lines.text.hasPrefix(#"{"age":98,"pets":[0,1]}"# + "\n"))
-      let ids = (0..<900).map { JSONValue.string("p\($0 + 1_000)") }
+      let ids = (0..<1_100).map { JSONValue.string("p\($0 + 1_000)") }
       let long: JSONValue = ["selector": ["_id": ["$in": .array(ids)]]]
       #expect(long.text.utf8.count > 8_000)
       let posted = try await server.post("/db/_results?format=csv", long)

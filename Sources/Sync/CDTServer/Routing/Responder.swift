@@ -152,7 +152,7 @@ extension Logger {
     let couch = CouchError(of: error)
     // Nobody reads the answer to what was cancelled.
     guard couch.status >= 500, couch.status != 501, !(error is CancellationError) else { return }
-    // A refusal because of the load is no failure.
+    // The server refuses a request because of its load, and has not failed.
     let isRefusal = couch.status == 503
     log(
       level: isRefusal ? .notice : .error, isRefusal ? "request refused" : "request failed",
