@@ -73,6 +73,11 @@ enum ReadingDoor: Sendable {
         $0.find(["selector", "sort", "fields", "limit", "skip", "include", "group"]).text)
       return .get("_results?format=\($0.one(["json", "jsonl", "csv"]))&request=\(body)")
     },
+    "POST /{db}/_results": .read {
+      .post(
+        "_results?format=\($0.one(["json", "jsonl", "csv"]))",
+        $0.find(["sort", "fields", "limit", "skip", "group"]))
+    },
     "GET /{db}/_index": .read { .get("_index" + $0.one(["", "?statistics=true", "?limit=2"])) },
     "POST /{db}/_index": .tellsNothing, "POST /{db}/_index/_bulk_delete": .tellsNothing,
     "POST /{db}/_index/_delete": .tellsNothing, "POST /{db}/_index/_rebuild": .tellsNothing,
