@@ -116,7 +116,9 @@ import Testing
       let manager = try DatastoreManager(directory: "\(directory)/stores", options: options)
       let store = try manager.datastore(named: "store")
       try store.createDocument(from: DocumentDraft(id: "a", body: ["owner": "bob", "n": -1]))
-      try store.setRules([
+      let free = try DatastoreManager(directory: "\(directory)/stores")
+      defer { free.close() }
+      try free.datastore(named: "store").setRules([
         "validate_doc_update": ["newDoc.n": ["$gte": 0]],
         "read": [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]],
       ])

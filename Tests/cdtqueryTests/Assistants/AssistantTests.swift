@@ -135,10 +135,10 @@ import Testing
     #expect(
       writing.isError
         && writing.text
-          == #""$text" needs a text index, and the store has none; create one: call create_index with {"store":"people/contacts","fields":["FIELD"],"type":"text"}"#
+          == #"$text: "$text" needs a text index, and the datastore has none; create an index of type text: call create_index with {"store":"people/contacts","fields":["FIELD"],"type":"text"}"#
     )
     let reading = try text(try answers(to: [message(1, "find", search)])[1])
-    #expect(reading.isError && reading.text.contains("create one: cdtquery index create"))
+    #expect(reading.isError && reading.text.contains("cdtquery index create STORE FIELD… --type text"))
   }
 
   @Test func `a misspelled field is noted`() throws {

@@ -49,7 +49,11 @@ extension Tool {
       try await store.readForQuery { try $0.summarizeFields(ofFirst: nil).json }
     }
     var answer = Answer(call.limits)
-    let more = try answer.add(summary["fields"]?.arrayValue ?? [], skip: call.count(.skip) ?? 0)
+    // The counts of all values are more than an assistant reads.
+    let fields = (summary["fields"]?.arrayValue ?? []).map { field in
+      JSONValue.object((field.objectValue ?? [:]).filter { $0.key != "counts" })
+    }
+    let more = try answer.add(fields, skip: call.count(.skip) ?? 0)
     var json = answer.json("fields", more: more)
     json["documents"] = summary["documents"]
     // These are not in any answer.

@@ -176,13 +176,9 @@ struct ToolCall: Sendable {
       throw ToolError(
         .busy,
         "the call took longer than \(limits.time / .seconds(1)) s; explain shows whether an index would help")
-    } catch let error as QueryError where error.path == "$text" && stores.createsIndexes {
-      guard try await !datastore.indexDefinitions().contains(where: { $0.type == .text }) else { throw error }
+    } catch let error as QueryError where error.lacksTextIndex && stores.createsIndexes {
       let arguments: JSONObject = try ["store": .string(store.path), "fields": ["FIELD"], "type": "text"]
-      throw ToolError(
-        .data,
-        "\"$text\" needs a text index, and the store has none; create one: call create_index with \(arguments.text)"
-      )
+      throw ToolError(.data, "\(error): call create_index with \(arguments.text)")
     }
   }
 }

@@ -75,7 +75,7 @@ final class IndexConnection {
   /// Creates the file with empty indexes. It is renamed last, so that an incomplete file is never opened.
   static func createFile(_ path: String, of store: Datastore, indexes definitions: [IndexDefinition]) throws {
     let draft = "\(path).new"
-    try discardFile(draft)
+    try discardFile(draft, of: store)
     let connection = try Connection(path: draft, mode: .readWriteCreate, cipher: store.keys?.indexes)
     defer { connection.close() }
     try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
@@ -90,7 +90,7 @@ final class IndexConnection {
     connection.close()
     try store.exclusive {
       // SQLite would apply the log of a previous file to the new one.
-      try discardFile(path)
+      try discardFile(path, of: store)
       do throws(SystemError) {
         // The file itself is last: without it, what is beside it is removed.
         if store.keys != nil { try Files.rename(draft + LogFile.sealsSuffix, to: path + LogFile.sealsSuffix) }
@@ -103,10 +103,11 @@ final class IndexConnection {
   }
 
   /// Removes an unusable file and its logs.
-  static func discardFile(_ path: String) throws {
+  private static func discardFile(_ path: String, of store: Datastore) throws {
     for suffix in [""] + LogFile.suffixes {
       do throws(SystemError) {
-        try LogFile.remove(path + suffix)
+        // Without encryption, a directory is somebody else's.
+        if store.keys == nil { try Files.remove(path + suffix) } else { try LogFile.remove(path + suffix) }
       } catch {
         throw DatastoreError(error, "remove", path + suffix)
       }

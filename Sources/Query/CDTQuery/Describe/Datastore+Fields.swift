@@ -2,7 +2,8 @@ public import CDTDatastore
 import CDTJSON
 
 extension Datastore {
-  /// Reads every document but design documents, and returns which fields they have, with their types and values, and the indexes that may help.
+  /// Reads every document but design documents, and returns which fields they have, with their types and values, and the indexes that may
+  /// help.
   ///
   /// ```swift
   /// let summary = try store.summarizeFields()

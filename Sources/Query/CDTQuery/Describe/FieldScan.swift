@@ -244,7 +244,9 @@ private final class FieldNode {
           path: path, documents: documents, types: types,
           distinct: min(distinct.count, nulls + booleans + numbers + strings),
           isDistinctExact: distinct.isExact, examples: examples,
-          counts: self.counts?.values.sorted { ($1.count, $0.value.text) < ($0.count, $1.value.text) },
+          counts: self.counts?.sorted {
+            ($1.value.count, $0.value.value.text, $0.key) < ($0.value.count, $1.value.value.text, $1.key)
+          }.map(\.value),
           sample: isSampling && self.counts == nil ? sample.map(\.value) : nil, queryPath: queryPath))
     }
     for child in children { child.collect(into: &fields) }
