@@ -301,10 +301,16 @@ extension CouchError {
   /// The error of a revision that a damaged file keeps from being read. Clients take a status of 404 for a revision that the
   /// database does not have.
   static func unreadable(_ error: DatastoreError) -> CouchError {
-    CouchError(
-      500, "internal_server_error",
-      "A file of the revision is missing or damaged; restore it from a backup, or save the attachment again.")
+    error.code == .corrupt
+      ? .damaged
+      : CouchError(
+        500, "internal_server_error",
+        "A file of the revision is missing; restore it from a backup, or save the attachment again.")
   }
+
+  static let damaged = CouchError(
+    500, "internal_server_error",
+    "What is stored differs from what was saved; restore it from a backup, or save it again.")
 }
 
 extension DatastoreError {
