@@ -22,7 +22,7 @@ struct QueriedDatabase: Sendable {
     let textIndex = try IndexDefinition(fields: ["a", "b", "d"], name: nil, type: .text, settings: [:])
     remote = RemoteDatastore(
       database, textIndex: textIndex, retries: nil, replyLimit: hasShortPages ? 2_000 : 1_000_000)
-    documents = try store.find([:], sort: ["_id"])
+    documents = try store.read { try $0.allDocuments() }
   }
 
   /// What differs between the answers of the server and those of the matcher, in words.

@@ -102,6 +102,16 @@ struct CandidateStatement: Sendable {
     }
   }
 
+  /// Whether there are design documents, also deleted ones. Most stores have none, and then no row has to be looked at.
+  static func hasDesignDocuments(on connection: Connection) throws -> Bool {
+    let statement = try connection.statement(
+      "SELECT EXISTS (SELECT 1 FROM main.documents WHERE id >= ?1 AND id < ?2)")
+    defer { statement.reset() }
+    try statement.bind(DocumentID.designPrefix, at: 1)
+    try statement.bind(DocumentID.designEnd, at: 2)
+    return try statement.step() && statement.int64(0) != 0
+  }
+
   static let designDocuments = CandidateStatement(
     sql: """
       SELECT \(Form.documents.columns())

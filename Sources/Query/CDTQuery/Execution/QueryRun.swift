@@ -22,6 +22,7 @@ final class QueryRun {
   private let stop: QueryStop
   private let idsOnly: Bool
   private let isStreamed: Bool
+  /// Whether each row is looked at, as there may be design documents to be left out.
   private let hidesDesignDocuments: Bool
   /// Whether the source's rows have only the texts of documents.
   private let readsTexts: Bool
@@ -89,7 +90,11 @@ final class QueryRun {
     self.stop = stop
     idsOnly = plan.idsOnly(output)
     isStreamed = plan.order.isStreamed
-    hidesDesignDocuments = plan.hidesDesignDocuments
+    // To look at a few rows costs less than to look up whether there are any.
+    let isShort =
+      plan.lastWanted ?? .max <= 32 || output == .exists || output == .count && plan.countStatement != nil
+    hidesDesignDocuments =
+      try plan.hidesDesignDocuments && (isShort || CandidateStatement.hasDesignDocuments(on: connection))
     if case .texts = plan.form(output) { readsTexts = true } else { readsTexts = false }
     results = ResultPage(skip: plan.skip, limit: plan.limit)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered

@@ -45,11 +45,18 @@ struct GroupRun: ~Copyable {
     examined.documents += run.documentsRead
   }
 
+  /// Whether there are design documents to be left out.
+  private var hidesDesignDocuments: Bool {
+    get throws {
+      try plan.plan.hidesDesignDocuments && CandidateStatement.hasDesignDocuments(on: connection)
+    }
+  }
+
   /// Adds the rows of an index.
   private mutating func addRows(_ cover: GroupCover) throws {
     let rows = Candidates(plan.rows, on: connection)
     defer { rows.end() }
-    let hidesDesignDocuments = plan.plan.hidesDesignDocuments
+    let hidesDesignDocuments = try hidesDesignDocuments
     let layout = cover.layout
     let needsKeys = hidesDesignDocuments || !groups.sums.isEmpty || !groups.extremes.isEmpty
     var next = try rows.next()
@@ -88,7 +95,7 @@ struct GroupRun: ~Copyable {
   private mutating func addGroups(of summary: SummaryCover) throws {
     let rows = Candidates([summary.statement], on: connection)
     defer { rows.end() }
-    let hidesDesignDocuments = plan.plan.hidesDesignDocuments
+    let hidesDesignDocuments = try hidesDesignDocuments
     while !table.isComplete, let row = try rows.next() {
       try stop.check()
       examined.keys += 1

@@ -21,7 +21,10 @@ package enum DocumentID {
   /// Whether an id is one of a design document.
   package static func isDesign(_ id: String) -> Bool { id.hasBytePrefix(designPrefix) }
 
-  package static func isDesign(_ id: UnsafeRawBufferPointer) -> Bool { id.starts(with: designPrefix.utf8) }
+  package static func isDesign(_ id: UnsafeRawBufferPointer) -> Bool {
+    // Queries ask for each row, so most ids are decided by their first byte.
+    id.first == UInt8(ascii: "_") && id.starts(with: designPrefix.utf8)
+  }
 
   /// Generates a unique id.
   package static func make() -> String {
