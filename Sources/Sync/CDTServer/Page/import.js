@@ -98,7 +98,7 @@ function summary({imported, replaced, skipped, stale}) {
 
 /** Notices and errors name options of the command line, which the page does not have. */
 function withoutOptions(message) {
-  const rest = message.replace(/ \(--[^()]*\)/g, '')
+  const rest = message.replace(/ \(--[^()]*\)|, or give --[^;)]*/g, '')
   return rest.includes(' --') ? `${rest} (options of cdtquery import)` : rest
 }
 
