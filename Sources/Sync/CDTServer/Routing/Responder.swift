@@ -188,7 +188,6 @@ extension CouchError {
       return CouchError(
         507, couch.error, "The disk of the server is full: nothing was saved; free some space.")
     case .busy: return CouchError(503, couch.error, "Others are writing to the database; try again later.")
-    case .corrupt: return .damaged
     case .notFound where error.documentID == nil: return .noAttachment
     default: return couch.status == 500 ? CouchError(500, couch.error, failure) : couch
     }
