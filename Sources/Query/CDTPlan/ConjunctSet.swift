@@ -18,7 +18,7 @@ package struct ConjunctSet: Sendable, Equatable {
 
   package var count: Int { bits.nonzeroBitCount }
 
-  /// Whether it has a number below another one.
+  /// Whether it has a number below `end`.
   func hasMember(below end: Int) -> Bool { bits.trailingZeroBitCount < min(end, Self.capacity) }
 
   func contains(_ number: Int) -> Bool { number < Self.capacity && bits & 1 << UInt64(number) != 0 }

@@ -38,7 +38,7 @@ extension Planner {
     return cost
   }
 
-  /// Whether nothing says that a scan meets enough matches soon.
+  /// Whether it is unknown how much of a scan a limit needs.
   private func isGuess(_ candidate: Candidate, _ hasRest: Bool) -> Bool {
     guard case .structure = basis, case .scan = candidate.source else { return false }
     return hasRest

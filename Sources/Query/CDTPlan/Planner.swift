@@ -138,7 +138,7 @@ package struct Planner {
     return planner
   }
 
-  /// The same planner, which chooses by statistics.
+  /// The same planner, choosing by statistics.
   package var byStatistics: Planner {
     var planner = self
     planner.basis = .statistics

@@ -10,7 +10,7 @@ struct RemotePlan: Sendable {
     case nothing
     /// The documents with these ids.
     case ids([String])
-    /// The documents that the server finds, and the design documents, which CouchDB does not search.
+    /// The documents that the server finds. The design documents are read first, as they may define indexes for words.
     case find(JSONObject)
     /// Every document, in the order of ids.
     case allDocuments(isDescending: Bool)

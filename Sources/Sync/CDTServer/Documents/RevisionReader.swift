@@ -308,7 +308,7 @@ extension CouchError {
         "A file of the revision is missing; restore it from a backup, or save the attachment again.")
   }
 
-  static let damaged = CouchError(
+  private static let damaged = CouchError(
     500, "internal_server_error",
     "What is stored differs from what was saved; restore it from a backup, or save it again.")
 }
