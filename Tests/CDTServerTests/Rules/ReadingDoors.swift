@@ -67,7 +67,7 @@ enum ReadingDoor: Sendable {
         "_find\(draw.one(["", "", "?feed=continuous&timeout=20", "?feed=eventsource&timeout=20"]))",
         draw.find())
     },
-    "POST /{db}/_explain": .read { .post("_explain", $0.find()) },
+    "POST /{db}/_explain": .read { .post("_explain" + $0.one(["", "?hints=true"]), $0.find()) },
     "GET /{db}/_results": .read {
       let body = PercentText.encode(
         $0.find(["selector", "sort", "fields", "limit", "skip", "include", "group"]).text)
