@@ -27,11 +27,11 @@ extension RequestContext {
     }
     let wanted = try FindRequest(body)
     guard !wanted.isForGroups else {
-      throw CouchError.unsupported("A download of groups", instead: "POST _find")
+      throw CouchError.notTogether("A download of groups", instead: "POST _find")
     }
     // The rows of a file are results.
     guard body["include"] == nil else {
-      throw CouchError.unsupported("A download with `include`", instead: "POST _find")
+      throw CouchError.notTogether("A download with `include`", instead: "POST _find")
     }
     let limit = limits.queryTime
     let spool = try await database.query(until: .now + limit) { transaction in

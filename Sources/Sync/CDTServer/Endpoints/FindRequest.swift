@@ -179,7 +179,7 @@ struct FindRequest: Sendable {
     query.bookmark = start
     query.isBackward = isBackward ?? false
     guard filter == nil || !query.isBackward && query.include.isEmpty else {
-      throw CouchError.unsupported(
+      throw CouchError.notTogether(
         "`backward` or `include` for what `_attachments` or `_conflicts` select", instead: "other members")
     }
     if !needsWhole { query.fields = fields }
@@ -195,7 +195,7 @@ struct FindRequest: Sendable {
   func groupQuery(_ engine: QueryEngine) throws -> GroupQuery? {
     guard let group else { return nil }
     guard filter == nil else {
-      throw CouchError.unsupported(
+      throw CouchError.notTogether(
         "A group of documents that `_attachments` or `_conflicts` select", instead: "other members")
     }
     var query = try query()
@@ -218,10 +218,10 @@ struct FindRequest: Sendable {
   /// - Throws: `CouchError` if the results depend on members that the server adds.
   func liveQuery() throws -> Query {
     guard group == nil else {
-      throw CouchError.unsupported("A feed of groups", instead: "`_find` without `feed`")
+      throw CouchError.notTogether("A feed of groups", instead: "`_find` without `feed`")
     }
     guard !needsWhole, !options.needsTree else {
-      throw CouchError.unsupported(
+      throw CouchError.notTogether(
         "A feed whose results depend on `_attachments` or `_conflicts`", instead: "`_find` without `feed`")
     }
     return try query()

@@ -6,6 +6,11 @@ extension CouchError {
     CouchError(501, "not_implemented", "\(what) is not supported; use \(instead)")
   }
 
+  /// For members of this server's own that exclude each other.
+  static func notTogether(_ what: String, instead: String) -> CouchError {
+    .badRequest("\(what) is not possible; use \(instead)")
+  }
+
   /// - Parameter path: The parts of the path.
   /// - Returns: `nil` for what CouchDB does not have either.
   static func unsupportedResource(ofServer path: [String]) -> CouchError? {
