@@ -254,10 +254,42 @@ class Queries(PageTestCase):
         self.assertTrue(documents["text"]["_rev"].startswith("1-"))
         update('{"items.7": 1}', '1 document changed; 2 documents left unchanged: document "array", items.7: the array has no element "7"')
         for values, reason in (('{"$set": {"n": 2}}', "write the fields themselves"), ('{"_rev": "1-a"}', "the document's own"),
-                               ('{"a..b": 1}', "a name is missing"), ("[1]", "write fields with their new values in braces")):
+                               ('{"a..b": 1}', "a name is missing"), ("[1]", "Write fields with their new values in braces"),
+                               ("{}", "No field was given")):
             update(values, reason)
             self.press("Cancel")
         self.assertEqual(self.tool("find", "stores/carts", '{"n": 1}', "--count").strip(), "2")
+
+    def test_a_field_is_renamed_in_all_documents(self):
+        self.send("PUT", "/renamed", None)
+        for name, body in (("a", {"stat": 1.5, "city": "Rome"}), ("b", {"other": True}), ("c", {"stat": {"x": [1]}, "state": 0, "tags": ["s"]})):
+            self.send("PUT", f"/renamed/{name}", body)
+        self.open("renamed", "query", selector="{}")
+        self.see("Results 1 to 3 of 3")
+
+        def rename(names, sees, values="{}"):
+            self.menu("All results")
+            self.press("Update…")
+            self.see("Update 3 documents of renamed?")
+            self.write('Fields with their new names, such as {"stat": "state"}', names)
+            self.write('Fields with their new values, such as {"pet.species": "cat"}', values)
+            self.confirm("Update", store="renamed")
+            self.see(sees)
+
+        rename('{"stat": "state", "city": "address.city"}', "2 documents changed.")
+        documents = {id: json.loads(self.tool("get", "stores/renamed", id)) for id in "abc"}
+        self.assertEqual({name: value for name, value in documents["a"].items() if name[0] != "_"}, {"state": 1.5, "address": {"city": "Rome"}})
+        self.assertTrue(documents["b"]["_rev"].startswith("1-"))
+        self.assertEqual(documents["c"]["state"], {"x": [1]})
+        self.assertNotIn("stat", documents["c"])
+        # Renames come first, as on the command line.
+        rename('{"other": "left"}', "3 documents changed.", '{"other": 0}')
+        self.assertEqual(json.loads(self.tool("get", "stores/renamed", "b"))["left"], True)
+        rename('{"tags.0": "first"}', "2 documents changed; 1 document left unchanged: document \"c\", tags.0: an element of an array", '{"n": 1}')
+        for names, reason in (('{"state": "state.x"}', "the new name is the field itself, in it or around it"), ('{"state": 5}', "a new name is a text"),
+                              ('{"state": "_id"}', "the document's own")):
+            rename(names, reason)
+            self.press("Cancel")
 
     def test_a_phone_has_all_of_it(self):
         self.addCleanup(self.set_view, WIDE, "light")

@@ -47,68 +47,97 @@ async function change(store, selector, action, done) {
   const total = await countOf(store, selector)
   if (!total) throw new Error('No document matches.')
   const fields = action === 'Update' && editor({label: 'Fields with their new values, such as {"pet.species": "cat"}', value: '{}', rows: 3})
+  const names = fields && editor({label: 'Fields with their new names, such as {"stat": "state"}', value: '{}', rows: 2})
   const [word, refusals] = [fields ? 'changed' : 'deleted', []]
   const typed = el('input', {autocomplete: 'off', spellcheck: 'false'})
   const shown = el('code', {}, text(line(selector), 300))
-  const values = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
-    const values = fields ? valuesOf(fields) : new Map()
+  const changes = await new Promise(resolve => asked(`${action} ${count(total, 'document')} of ${store}?`, action, () => {
+    const changes = fields && changesOf(fields, names)
     if (typed.value !== store) throw new Error('This is not the name of the store. Nothing is changed.')
-    resolve(values)
+    resolve(changes || [])
   }, () => resolve(null),
   el('p', {}, 'All documents that match ', shown, ` are ${word}, also those that are not shown.`),
-  fields && fields.element, labeled(['Type the name of the store to confirm: ', text(store)], typed)))
-  if (!values) return
+  fields && [names.element, fields.element], labeled(['Type the name of the store to confirm: ', text(store)], typed)))
+  if (!changes) return
   const edited = doc => {
     if (!fields) return line(new Map([['_id', doc.get('_id')], ['_rev', doc.get('_rev')], ['_deleted', true]]))
-    for (const [path, value] of values) {
+    let isChanged = false
+    for (const {path, apply} of changes) {
       try {
-        setAt(doc, namesInPath(path), value)
+        isChanged = apply(doc) || isChanged
       } catch (error) {
         refusals.push(visible(`document "${doc.get('_id')}", ${path}: ${error.message}`, 500))
         return []
       }
     }
-    return line(doc)
+    return isChanged ? line(doc) : []
   }
   // By their ids, so that a document that was changed does not come again.
   const request = new Map([['selector', selector], ['sort', [new Map([['_id', 'asc']])]], ['limit', batchSize]])
   if (!fields) request.set('fields', ['_id', '_rev'])
   let number = 0
+  const progress = () => `${count(number, 'document')} ${word}`
   for (;;) {
     const reply = await postForDocuments(path(store, '_find'), line(request))
     const docs = reply.get('docs')
     const changed = docs.flatMap(edited)
     if (changed.length) {
       const rows = await post(path(store, '_bulk_docs'), `{"docs":[${changed.join(',')}]}`)
-      refusals.push(...rows.filter(row => row.error).map(row => row.reason))
+      const refused = rows.filter(row => row.error)
+      refusals.push(...refused.map(row => row.reason))
+      number += changed.length - refused.length
     }
-    number += docs.length
-    say(`${count(number - refusals.length, 'document')} of ${total.toLocaleString('en')} ${word}…`)
+    say(`${progress()} of ${total.toLocaleString('en')}…`)
     if (docs.length < batchSize) break
     request.set('bookmark', reply.get('bookmark'))
   }
   await done()
   const kept = refusals.length ? `; ${count(refusals.length, 'document')} left unchanged: ${refusals[0]}` : '.'
-  say(`${count(number - refusals.length, 'document')} ${word}${kept}`, refusals.length > 0)
+  say(`${progress()}${kept}`, refusals.length > 0)
 }
 
-/** The fields that are to be set. Refuses paths that `cdtquery update --set` refuses. */
-function valuesOf(fields) {
-  let values
-  try {
-    values = parse(fields.value)
-  } catch (error) {
-    fields.fail(error)
-    throw new DOMException('', 'AbortError')
-  }
-  if (!(values instanceof Map && values.size)) throw new Error('No field was given; write fields with their new values in braces.')
-  for (const path of values.keys()) {
-    const problem = /(^|[^\\]\.)\$/.test(path) ? 'a name can\'t begin with $; write the fields themselves, as in {"pet.species": "cat", "pets.0.name": "Tom"}'
+/** What is to be done to each document, renames first. Refuses what `cdtquery update` refuses. */
+function changesOf(fields, names) {
+  const [values, renamed] = [objectOf(fields), objectOf(names)]
+  if (!values.size && !renamed.size) throw new Error('No field was given; write fields with their new values in braces.')
+  for (const path of [...renamed.keys(), ...renamed.values(), ...values.keys()]) {
+    const problem = typeof path !== 'string' ? 'a new name is a text'
+      : /(^|[^\\]\.)\$/.test(path) ? 'a name can\'t begin with $; write the fields themselves, as in {"pet.species": "cat", "pets.0.name": "Tom"}'
       : path.startsWith('_') ? 'names that begin with _ are the document\'s own; write another field'
       : namesInPath(path).includes('') && 'a name is missing in the path; write it before and after each dot'
-    if (problem) throw new Error(`"${visible(path, 40)}": ${problem}.`)
+    if (problem) throw new Error(`"${visible(String(path), 40)}": ${problem}.`)
   }
-  return values
+  return [...[...renamed].map(([path, newPath]) => {
+    const [from, to] = [namesInPath(path), namesInPath(newPath)]
+    if (from.every((name, at) => at >= to.length || name === to[at])) {
+      throw new Error(`"${visible(path, 40)}": the new name is the field itself, in it or around it; name another, or rename in two steps.`)
+    }
+    return {path, apply: doc => {
+      const value = takenFrom(doc, from)
+      return value !== undefined && setAt(doc, to, value)
+    }}
+  }), ...[...values].map(([path, value]) => ({path, apply: doc => setAt(doc, namesInPath(path), value)}))]
+}
+
+function objectOf(field) {
+  let value
+  try {
+    value = parse(field.value)
+  } catch (error) {
+    field.fail(error)
+    throw new DOMException('', 'AbortError')
+  }
+  if (!(value instanceof Map)) throw new Error('Write fields with their new values in braces.')
+  return value
+}
+
+/** Removes a field and returns its value; undefined if there is none. */
+function takenFrom(outer, [name, ...names]) {
+  const inner = outer instanceof Map ? outer.get(name) : Array.isArray(outer) && /^(0|[1-9]\d*)$/.test(name) ? outer[name] : undefined
+  if (inner === undefined || names.length) return inner === undefined ? undefined : takenFrom(inner, names)
+  if (Array.isArray(outer)) throw new Error('an element of an array can\'t be renamed; set the array')
+  outer.delete(name)
+  return inner
 }
 
 /** Sets a value, as `cdtquery update --set` does: also that of an element of an array. Missing objects on the way are made. */
