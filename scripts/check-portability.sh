@@ -1,43 +1,124 @@
 #!/usr/bin/env bash
-# Checks on Linux what can be checked of other systems, with the C libraries that the package `ziglang` of PyPI has: the C target is
-# compiled and linked for macOS and for musl, where it is run as well, and the Swift of CDTPlatform is type-checked against Apple's
-# declarations. The compiler has no standard library for macOS on Linux, but one for embedded programs, which lacks what
-# scripts/portability/Stubs.swift declares.
+# Checks on Linux what can be checked of other systems: `scripts/check-portability.sh macos ios musl android`, and all of them
+# without an argument.
+#
+# The C target is compiled and linked for macOS and for musl, where it is run as well, with the C libraries that the package `ziglang`
+# of PyPI has. The Swift of the library is type-checked for each system, the bodies of functions and the availability of the standard
+# library included. The toolchain for Linux has the interfaces of the standard library as text, which are compiled for the system once
+# and kept in .build-portability. Foundation, Dispatch and CryptoKit are the declarations in scripts/portability. Android's headers are
+# not there, so its C library is musl's under the name Android.
+#
+# What this can't show: what Foundation does, Objective-C, and anything that runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-work=.build-portability
+work=$PWD/.build-portability
+sources=$PWD/Sources
+stubs=$PWD/scripts/portability
 mkdir -p "$work"
 [ -x "$work/python/bin/python" ] || python3 -m venv "$work/python"
-"$work/python/bin/pip" install -q --disable-pip-version-check ziglang
+[ -d "$work"/python/lib/python3*/site-packages/ziglang ] || "$work/python/bin/pip" install -q --disable-pip-version-check ziglang
 zig() { "$work/python/bin/python" -m ziglang "$@"; }
-library=$("$work/python/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "lib"))')
+headers=$("$work/python/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "lib/libc/include"))')
+swiftc=${SWIFTC:-swiftc}
+resources=$("$swiftc" -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 
-for target in aarch64-macos x86_64-linux-musl; do
-  zig cc -target "$target" -Wall -Wextra -Werror -I Sources/Base/CDTCPlatform/include \
-    Sources/Base/CDTCPlatform/*.c scripts/portability/main.c -o "$work/$target"
-  echo "CDTCPlatform: compiled and linked for $target"
-done
-[ "$(uname -m)" != x86_64 ] || "$work/x86_64-linux-musl"
+check_c() {
+  for target in aarch64-macos x86_64-linux-musl; do
+    zig cc -target "$target" -Wall -Wextra -Werror -I Sources/Base/CDTCPlatform/include \
+      Sources/Base/CDTCPlatform/*.c scripts/portability/main.c -o "$work/$target"
+    echo "CDTCPlatform: compiled and linked for $target"
+  done
+  [ "$(uname -m)" != x86_64 ] || "$work/x86_64-linux-musl"
+}
 
-# A module of Apple's headers. With the compiler's own modules, they would leave out what those have.
-headers=$work/headers
-rm -rf "$headers" "$work/modules"
-mkdir -p "$work/modules/Darwin" "$work/cache"
-cp -r "$library/libc/include/any-darwin-any" "$headers"
-grep -rlE 'define USE_CLANG_[A-Z]+ +1' "$headers" | xargs -r sed -i -E 's/(define USE_CLANG_[A-Z]+) +1/\1 0/'
-for header in errno fcntl limits unistd stdlib string stdio poll pthread time signal termios dirent \
-  sys/types sys/stat sys/file sys/event sys/socket sys/ioctl sys/resource arpa/inet; do
-  echo "#include <$header.h>"
-done > "$work/modules/Darwin/all.h"
-echo 'module Darwin [system] { header "all.h" export * }' > "$work/modules/Darwin/module.modulemap"
-mkdir -p "$work/modules/CDTCPlatform"
-echo "module CDTCPlatform { header \"$PWD/Sources/Base/CDTCPlatform/include/CDTCPlatform.h\" export * }" \
-  > "$work/modules/CDTCPlatform/module.modulemap"
+# Makes a module of headers.
+module() {
+  mkdir -p "c/$1"
+  {
+    echo "module $1 [system] {"
+    printf '  header "%s"\n' "${@:2}"
+    echo "  export *"
+    echo "}"
+  } > "c/$1/module.modulemap"
+}
 
-# Embedded programs have no weak references and no Foundation.
-"${SWIFTC:-swiftc}" -typecheck -suppress-warnings -parse-as-library -swift-version 6 -module-name CDTPlatform -package-name cdtdatastore \
-  -enable-experimental-feature Embedded -enable-upcoming-feature ExistentialAny -wmo \
-  -enable-upcoming-feature InternalImportsByDefault -target arm64-apple-ios18.0 -module-cache-path "$work/cache" \
-  -I "$work/modules" -Xcc -isystem -Xcc "$headers" \
-  scripts/portability/Stubs.swift $(find Sources/Base/CDTPlatform -name '*.swift' ! -name WeakReference.swift ! -name Foundation.swift)
-echo "CDTPlatform: type-checked for Apple's systems"
+# Compiles a module of the standard library from its interface.
+interface() {
+  [ ! -f "modules/$1.swiftmodule" ] || return 0
+  sed -e "s/-target x86_64-unknown-linux-gnu/-target $triple/" -e 's/-target-min-inlining-version min//' \
+    -e "s/^import Glibc/import $library/" -e 's/_swift_stdlib_gettid()/UInt32(0)/' -e 's/@backDeployed(before:[^)]*)//' \
+    "$resources/linux/$1.swiftmodule/x86_64-unknown-linux-gnu.swiftinterface" > "interfaces/$1.swiftinterface"
+  "$swiftc" -frontend -compile-module-from-interface -module-name "$1" $([ "$1" != Swift ] || echo -parse-stdlib) "${common[@]}" \
+    -disable-availability-checking -o "modules/$1.swiftmodule" "interfaces/$1.swiftinterface"
+}
+
+# Compiles declarations of this directory: the name of the module, the file, and more arguments.
+stub() {
+  sed "s/SYSTEM/$library/" "$stubs/$2.swift" > "stubs/$1.swift"
+  "$swiftc" -frontend -emit-module -O -parse-as-library -swift-version 6 -module-name "$1" "${common[@]}" -suppress-warnings \
+    -enable-upcoming-feature InternalImportsByDefault -disable-availability-checking "${@:3}" -o "modules/$1.swiftmodule" \
+    "stubs/$1.swift"
+}
+
+# Type-checks a module with all its files.
+check() {
+  "$swiftc" -frontend -emit-module -O -parse-as-library -swift-version 6 -module-name "$1" -package-name cdtdatastore \
+    "${common[@]}" -disable-objc-interop -plugin-path "$resources/host/plugins" -enable-upcoming-feature InternalImportsByDefault \
+    -enable-upcoming-feature ExistentialAny -warnings-as-errors -o "modules/$1.swiftmodule" "${@:2}"
+  echo "$1: type-checked for $system"
+}
+
+check_swift() {
+  system=$1
+  local parts
+  case $system in
+    macos) triple=x86_64-apple-macosx15.0 library=Darwin parts=any-darwin-any ;;
+    ios) triple=x86_64-apple-ios18.0-simulator library=Darwin parts=any-darwin-any ;;
+    musl) triple=x86_64-unknown-linux-musl library=Musl parts='any-linux-any generic-musl x86_64-linux-musl x86-linux-any' ;;
+    android) triple=x86_64-unknown-linux-android28 library=Android parts='any-linux-any generic-musl x86_64-linux-musl x86-linux-any' ;;
+    *) echo "check-portability: no such system: $system; use macos, ios, musl or android" >&2; return 64 ;;
+  esac
+  mkdir -p "$work/$system"/{interfaces,modules,cache,c,stubs,sdk/usr,resources,headers}
+  cd "$work/$system"
+  ln -sfn "$resources/shims" resources/shims
+  ln -sfn "$resources/clang" resources/clang
+  for part in $parts; do [ ! -d "$headers/$part" ] || cp -r "$headers/$part/." headers/; done
+  # With the compiler's own modules, Apple's headers would leave out what those have.
+  grep -rlE 'define USE_CLANG_[A-Z]+ +1' headers | xargs -r sed -i -E 's/(define USE_CLANG_[A-Z]+) +1/\1 0/'
+  ln -sfn "$PWD/headers" sdk/usr/include
+  for header in errno fcntl limits unistd stdlib string strings stdio poll pthread time signal termios dirent sys/types sys/stat \
+    sys/file sys/event sys/inotify sys/socket sys/ioctl sys/resource sys/mount sys/time sys/un sys/mman sys/wait sys/uio sys/random \
+    netinet/in netinet/tcp arpa/inet netdb math ctype locale dlfcn semaphore sched; do
+    [ ! -f "headers/$header.h" ] || echo "#include <$header.h>"
+  done > all.h
+  module "$library" "$PWD/all.h"
+  module CommonCrypto "$PWD"/headers/CommonCrypto/{CommonCrypto,CommonKeyDerivation,CommonRandom}.h
+  [ "$library" = Darwin ] || rm -r c/CommonCrypto
+  module CDTCPlatform "$sources/Base/CDTCPlatform/include/CDTCPlatform.h"
+  # Libraries of C that every system has in the same form.
+  mkdir -p libraries
+  for name in sqlite3 pcre2 zlib zconf; do cp "/usr/include/$name.h" libraries/; done
+  for name in Store/CDTCSQLite Base/CDTCZlib Query/CDTCPCRE2; do ln -sfn "$sources/$name" "c/${name#*/}"; done
+  common=(-target "$triple" -sdk sdk -module-cache-path cache -I modules -I c -resource-dir "$PWD/resources" -Xcc -isystem -Xcc libraries)
+  [ "$library" = Darwin ] || common+=(-Xcc -D_GNU_SOURCE)
+  for name in Swift _Concurrency _Builtin_float _RegexParser _StringProcessing Synchronization Observation; do interface "$name"; done
+  stub "$library" CLibrary -import-underlying-module
+  stub Dispatch Dispatch
+  if [ "$library" = Darwin ]; then
+    stub Foundation Foundation
+    stub CryptoKit CryptoKit
+  else
+    stub FoundationEssentials Foundation
+    echo '@_exported public import FoundationEssentials' > stubs/Foundation.swift
+  fi
+  for path in Base/CDTCLibrary Base/CDTPlatform Base/CDTDigest Base/CDTGzip Base/CDTJSON Store/CDTSQLite Store/CDTDatastore \
+    Store/CouchDB Query/CDTSelector Query/CDTRules Query/CDTIndex Query/CDTPlan Query/CDTQuery Care/CDTImport Care/CDTRecovery \
+    Care/CDTBackup Care/CDTQueryTesting; do
+    mapfile -t files < <(find "$sources/$path" -name '*.swift')
+    check "${path#*/}" "${files[@]}"
+  done
+}
+
+check_c
+[ $# -ne 0 ] || set -- macos ios musl android
+for name in "$@"; do (check_swift "$name"); done

@@ -3,17 +3,18 @@ import CDTTestSupport
 import Foundation
 import Testing
 
-/// What differs between systems is in one module.
+/// What differs between systems is in few modules.
 @Suite struct PortabilityTests {
   /// A module that not every system has, and the files that may import it.
   static let modules = [
     (module: "FoundationEssentials", files: ["Base/CDTPlatform/Foundation.swift"]),
-    (module: "Glibc", files: ["Base/CDTPlatform/"]),
-    (module: "Musl", files: ["Base/CDTPlatform/"]),
-    (module: "Darwin", files: ["Base/CDTPlatform/", "Base/CDTDigest/"]),
+    (module: "Glibc", files: [cLibrary]), (module: "Musl", files: [cLibrary]),
+    (module: "Android", files: [cLibrary]), (module: "Darwin", files: [cLibrary]),
+    (module: "CDTCLibrary", files: ["Base/CDTPlatform/", "Base/CDTDigest/"]),
   ]
+  private static let cLibrary = "Base/CDTCLibrary/CLibrary.swift"
 
-  @Test(arguments: modules) func `only CDTPlatform imports a system's module`(module: String, files: [String])
+  @Test(arguments: modules) func `only few files import a system's module`(module: String, files: [String])
     throws
   {
     let sources = Repository.root.appending(path: "Sources")
@@ -35,15 +36,26 @@ import Testing
   }
 
   @Test func `each import of a system's module is conditional`() throws {
-    let platform = Repository.root.appending(path: "Sources/Base/CDTPlatform")
-    for name in try FileManager.default.contentsOfDirectory(atPath: platform.path)
-    where name.hasSuffix(".swift") {
-      let lines = try String(contentsOf: platform.appending(path: name), encoding: .utf8).split(
-        separator: "\n")
-      for line in lines where Self.modules.contains(where: { line.hasSuffix("import \($0.module)") }) {
-        // Within #if, lines are indented.
-        #expect(line.hasPrefix(" "), "\(name): \(line)")
+    for name in [Self.cLibrary, "Base/CDTPlatform/Foundation.swift"] {
+      let text = try String(
+        contentsOf: Repository.root.appending(path: "Sources/\(name)"), encoding: .utf8)
+      let imports = text.split(separator: "\n").filter { $0.contains("import ") && !$0.hasPrefix("//") }
+      #expect(imports.count >= 2)
+      // Within #if, lines are indented.
+      for line in imports { #expect(line.hasPrefix("  "), "\(name): \(line)") }
+    }
+  }
+
+  /// Xcode and SwiftPM suppress the warnings of a package that another one uses, and the compiler refuses both.
+  @Test func `warnings are errors only where the environment says so`() throws {
+    func manifest(_ environment: String) throws -> String {
+      try withTemporaryDirectory { directory in
+        let command = "env \(environment) swift package --scratch-path '\(directory)' dump-package"
+        return String(decoding: try Repository.output(of: command), as: UTF8.self)
       }
     }
+    let usual = try manifest("-u CDT_STRICT")
+    #expect(usual.contains("InternalImportsByDefault") && !usual.contains("treatAllWarnings"))
+    #expect(try manifest("CDT_STRICT=1").contains("treatAllWarnings"))
   }
 }

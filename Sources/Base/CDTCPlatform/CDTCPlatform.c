@@ -73,6 +73,19 @@ int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions) {
   return file < 0 ? -errno : file;
 }
 
+int32_t cdt_make_pipe(int32_t ends[2]) {
+#ifdef __APPLE__
+  if (pipe(ends) != 0) return errno;
+  for (int end = 0; end < 2; end += 1) {
+    fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[end], F_SETFL, O_NONBLOCK);
+  }
+  return 0;
+#else
+  return pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0 ? 0 : errno;
+#endif
+}
+
 int32_t cdt_name_file(const char *path) {
 #ifdef O_PATH
   return cdt_open(path, O_PATH, 0);

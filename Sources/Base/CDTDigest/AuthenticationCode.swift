@@ -1,6 +1,6 @@
 #if canImport(CryptoKit)
+  import CDTCLibrary
   import CryptoKit
-  import Darwin
 #else
   import CDTCCrypto
 #endif

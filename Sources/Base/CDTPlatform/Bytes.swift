@@ -1,12 +1,5 @@
+import CDTCLibrary
 import CDTCPlatform
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
 
 /// Comparing and searching memory with the C library's vectorized functions.
 package enum Bytes {

@@ -1,17 +1,18 @@
 #if canImport(Darwin)
-  import Darwin
+  import CDTCLibrary
   import Synchronization
 
   /// Reports when files of a directory are written, created or removed, and when the directory is moved or removed.
   ///
-  /// It is a kernel queue (kqueue(2)). An event of a directory tells of names in it, not of what is written into files, so the
-  /// files that are there are watched too, again after each change of names.
+  /// It is a kernel queue (kqueue(2)). An event of a directory tells of names in it, not of what is written into files, so some
+  /// files are watched too, again after each change of names. They are opened and closed, which drops all locks that the process
+  /// has on them (fcntl(2)): none may be a file that SQLite locks.
   ///
   /// The descriptors are closed when the object is deallocated, so that they stay open while a thread waits. Only the one thread
   /// that waits calls ``wait(milliseconds:ignoringFiles:)`` and ``drain()``.
   package final class FileEvents: Sendable {
     private let queue: Int32
-    private let path: String
+    private let paths: [String]
     private let directory: OpenFile
     private let files = Mutex<[OpenFile]>([])
 
@@ -20,10 +21,12 @@
     private static let changes = UInt32(NOTE_WRITE | NOTE_EXTEND | NOTE_DELETE | NOTE_RENAME)
 
     /// `nil` if the system can't report events, or its limit is reached.
-    package init?(_ directory: String) {
+    ///
+    /// - Parameter files: The names of the files whose writes are reported.
+    package init?(_ directory: String, files: [String]) {
       guard let file = try? OpenFile(directory, for: .directory) else { return nil }
       queue = kqueue()
-      path = directory
+      paths = files.map { "\(directory)/\($0)" }
       self.directory = file
       guard queue >= 0, add(Self.end, EVFILT_USER, 0), add(UInt(file.descriptor), EVFILT_VNODE, Self.changes)
       else { return nil }
@@ -95,10 +98,9 @@
       return kevent(queue, &event, 1, nil, 0, nil) == 0
     }
 
-    /// Watches the files that the directory has now. A file that can't be opened is left out.
+    /// Watches the files that are there now. A file that can't be opened is left out.
     private func watchFiles() {
-      let names = (try? Files.names(in: path)) ?? []
-      let found = names.compactMap { try? OpenFile("\(path)/\($0)", for: .probing) }
+      let found = paths.compactMap { try? OpenFile($0, for: .probing) }
       for file in found { _ = add(UInt(file.descriptor), EVFILT_VNODE, Self.changes) }
       files.withLock { $0 = found }
     }

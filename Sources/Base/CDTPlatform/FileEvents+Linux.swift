@@ -1,29 +1,27 @@
-#if os(Linux)
-  #if canImport(Musl)
-    import Musl
-  #else
-    import Glibc
-  #endif
+#if !canImport(Darwin)
+  import CDTCLibrary
+  import CDTCPlatform
 
   /// Reports when files of a directory are written, created or removed, and when the directory is moved or removed.
   ///
   /// The descriptors are closed when the object is deallocated, so that they stay open while a thread waits.
   package final class FileEvents: Sendable {
     private let inotify: Int32
-    /// A pair of sockets; writing to one ends the wait.
+    /// A pipe; writing to it ends the wait.
     private let endSignal: (reading: Int32, writing: Int32)
 
     private static let mask =
       IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
 
     /// `nil` if the system can't report events, or its limit is reached.
-    package init?(_ directory: String) {
+    ///
+    /// - Parameter files: The names of the files whose writes are reported. Here the writes to all files are.
+    package init?(_ directory: String, files: [String]) {
       inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       var pair: [Int32] = [-1, -1]
-      let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-      let hasPair = socketpair(AF_UNIX, Int32(kind), 0, &pair) == 0
+      let hasPipe = cdt_make_pipe(&pair) == 0
       endSignal = (pair[0], pair[1])
-      guard hasPair, inotify >= 0, inotify_add_watch(inotify, directory, UInt32(Self.mask)) >= 0
+      guard hasPipe, inotify >= 0, inotify_add_watch(inotify, directory, UInt32(Self.mask)) >= 0
       else { return nil }
     }
 

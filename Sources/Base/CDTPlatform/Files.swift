@@ -1,12 +1,5 @@
+import CDTCLibrary
 import CDTCPlatform
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
 
 /// Operations on files and directories by path.
 package enum Files {

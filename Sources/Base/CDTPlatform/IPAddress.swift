@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import CDTCLibrary
 
 /// An IPv4 or IPv6 address. Two spellings of an address are equal, and so are an IPv4 address and the IPv6 address that it
 /// is mapped to.

@@ -1,12 +1,5 @@
+import CDTCLibrary
 import CDTCPlatform
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
 
 /// An open file or directory, which closes with the last reference, or a standard stream.
 package final class OpenFile: Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import CDTCLibrary
 
 /// Reads a line from a terminal without showing it.
 package enum SecretPrompt {

@@ -1,12 +1,5 @@
+import CDTCLibrary
 import CDTCPlatform
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
 
 /// The program that has started this process and waits to hear what it does, such as systemd; see sd_notify(3).
 package enum ServiceManager {

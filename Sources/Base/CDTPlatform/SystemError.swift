@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import CDTCLibrary
 
 /// An error of a system call, by its code.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {

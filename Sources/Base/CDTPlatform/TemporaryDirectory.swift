@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import CDTCLibrary
 
 /// A directory of this process that only the user can access. It is removed with the last reference to it.
 ///

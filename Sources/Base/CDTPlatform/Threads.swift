@@ -1,12 +1,5 @@
+import CDTCLibrary
 import CDTCPlatform
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
 
 /// A thread that may block, unlike those of Dispatch and of Swift's pool.
 package enum BackgroundThread {

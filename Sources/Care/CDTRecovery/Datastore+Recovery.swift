@@ -120,7 +120,7 @@ private final class StoreRecovery {
     }
     switch database.logLoss {
     case nil:
-      if let pages = LogIndex(ofDatabase: path)?.pagesOnlyInLog, pages > 0, isLogEmpty {
+      if let pages = LogIndex.pagesOnlyInLog(of: path), pages > 0, isLogEmpty {
         lose(
           .database, nil,
           "\(LogFile.path(of: path)) is empty, but had \(pages) pages when the datastore was last used; writes that were only in them are lost"

@@ -10,6 +10,9 @@ package enum LogFile {
   /// The suffix of the ``PageSeals`` of an encrypted database.
   package static let sealsSuffix = PageSeals.suffix
 
+  /// The suffixes of logs, one of which a database in use has. SQLite locks other files.
+  package static let logSuffixes = [suffix, encryptedSuffix]
+
   /// The suffixes that the other files of a database may have.
   package static let suffixes = [suffix, encryptedSuffix, PageSeals.suffix, "-shm", "-journal"]
 

@@ -13,19 +13,9 @@ import Testing
   }
 
   @Test func `the picture is that of the manifest`() throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.currentDirectoryURL = Repository.root
     try withTemporaryDirectory { directory in
-      process.arguments = [
-        "-c",
-        "swift package --scratch-path '\(directory)' dump-package | scripts/draw-architecture.pl",
-      ]
-      let output = Pipe()
-      process.standardOutput = output
-      try process.run()
-      let drawn = try output.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
+      let drawn = try Repository.output(
+        of: "swift package --scratch-path '\(directory)' dump-package | scripts/draw-architecture.pl")
       let picture = try Data(contentsOf: Repository.root.appending(path: "docs/images/architecture.svg"))
       #expect(drawn == picture, "the command in docs/architecture.md draws it again")
     }

@@ -38,22 +38,29 @@
 
 // MARK: Opening
 
-static long openAndTrace(const char *full, int flags, mode_t mode) {
+/// Whether code at an address is SQLite's, which is a library of its own.
+static int isSQLite(const void *address) {
+  Dl_info info;
+  return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "sqlite") != NULL;
+}
+
+static long openAndTrace(const char *full, int flags, mode_t mode, const void *caller) {
   int isNew = (flags & O_CREAT) && syscall(SYS_faccessat, AT_FDCWD, full, F_OK) != 0;
   int isCut = !isNew && (flags & O_TRUNC) && (flags & O_ACCMODE) != O_RDONLY;
   if (isNew || isCut) faults_will_change();
   long descriptor = syscall(SYS_openat, AT_FDCWD, full, flags, mode);
   if (descriptor < 0) return descriptor;
-  faults_remember((int)descriptor, full);
+  // O_PATH names a file without opening it.
+  faults_remember((int)descriptor, full, isSQLite(caller), flags & O_PATH);
   if (isNew) faults_trace(CHANGE_CREATE, full, NULL, 0, NULL, 0);
   if (isCut) faults_trace(CHANGE_TRUNCATE, full, NULL, 0, NULL, 0);
   return descriptor;
 }
 
-static int openPath(const char *path, int flags, mode_t mode) {
+static int openPath(const char *path, int flags, mode_t mode, const void *caller) {
   char full[PATH_MAX];
   if (!faults_watches(path, full)) return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-  CALL(KIND_OPEN, full, openAndTrace(full, flags, mode))
+  CALL(KIND_OPEN, full, openAndTrace(full, flags, mode, caller))
   RETURN(int)
 }
 
@@ -68,17 +75,17 @@ static int openPath(const char *path, int flags, mode_t mode) {
 
 int open(const char *path, int flags, ...) {
   MODE(flags)
-  return openPath(path, flags, mode);
+  return openPath(path, flags, mode, __builtin_return_address(0));
 }
 
 int open64(const char *path, int flags, ...) {
   MODE(flags)
-  return openPath(path, flags, mode);
+  return openPath(path, flags, mode, __builtin_return_address(0));
 }
 
 int openat(int directory, const char *path, int flags, ...) {
   MODE(flags)
-  if (directory == AT_FDCWD || path[0] == '/') return openPath(path, flags, mode);
+  if (directory == AT_FDCWD || path[0] == '/') return openPath(path, flags, mode, __builtin_return_address(0));
   return (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 

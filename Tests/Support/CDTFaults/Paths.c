@@ -9,6 +9,9 @@
 enum { DESCRIPTORS = 4096 };
 
 static char *paths[DESCRIPTORS];
+static char opened_by_sqlite[DESCRIPTORS];
+static long beside;
+static char last_beside[PATH_MAX];
 
 static const char *watched(void) {
   static const char *directory;
@@ -56,10 +59,35 @@ void faults_forget(int descriptor) {
   paths[descriptor] = NULL;
 }
 
-void faults_remember(int descriptor, const char *path) {
+static int endsWith(const char *path, const char *suffix) {
+  size_t length = strlen(path), end = strlen(suffix);
+  return length >= end && strcmp(path + length - end, suffix) == 0;
+}
+
+static void noteBeside(const char *path) {
+  if (endsWith(path, "-wal") || endsWith(path, "-log")) return;
+  for (int descriptor = 0; descriptor < DESCRIPTORS; descriptor += 1) {
+    if (!paths[descriptor] || !opened_by_sqlite[descriptor] || strcmp(paths[descriptor], path) != 0) continue;
+    beside += 1;
+    strcpy(last_beside, path);
+    return;
+  }
+}
+
+void faults_remember(int descriptor, const char *path, int isSQLite, int isName) {
   if (descriptor >= DESCRIPTORS) return;
   faults_forget(descriptor);
+  if (!isSQLite && !isName) noteBeside(path);
   paths[descriptor] = strdup(path);
+  opened_by_sqlite[descriptor] = (char)isSQLite;
+}
+
+long faults_beside(char *path) {
+  faults_lock();
+  strcpy(path, last_beside);
+  long result = beside;
+  faults_unlock();
+  return result;
 }
 
 void faults_move(const char *path, const char *other) {
@@ -76,7 +104,7 @@ void faults_move(const char *path, const char *other) {
         strcat(moved, known + length);
       }
       faults_forget(descriptor);
-      if (moved[0]) faults_remember(descriptor, moved);
+      if (moved[0]) paths[descriptor] = strdup(moved);
     }
   }
 }

@@ -42,7 +42,9 @@ int faults_watches(const char *path, char *full);
 /// The path of an open file in the watched directory; NULL for others, and after the file was removed.
 const char *faults_path(int descriptor);
 
-void faults_remember(int descriptor, const char *path);
+/// \param isSQLite Whether SQLite has opened it.
+/// \param isName Whether the descriptor only names the file, so that closing it drops no locks.
+void faults_remember(int descriptor, const char *path, int isSQLite, int isName);
 void faults_forget(int descriptor);
 
 /// Notes that a file or directory has another path. NULL if it was removed.

@@ -9,4 +9,17 @@ package enum Repository {
   package static func page(_ name: String) throws -> String {
     try String(contentsOf: root.appending(path: "docs/\(name)"), encoding: .utf8)
   }
+
+  /// What a command of the shell prints in the root.
+  package static func output(of command: String) throws -> Data {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.currentDirectoryURL = root
+    process.arguments = ["-c", command]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    defer { process.waitUntilExit() }
+    return try output.fileHandleForReading.readToEnd() ?? Data()
+  }
 }

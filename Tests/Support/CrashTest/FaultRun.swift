@@ -48,6 +48,26 @@ struct FaultRun {
     print("tried \(tried), problems \(problems)")
   }
 
+  /// Does every operation while another connection has the datastore open and listens to changes.
+  mutating func lookBesideSQLite() throws {
+    try makeFiles()
+    try makeTemplate(indexed: true)
+    for operation in Operation.all where operation.fixture == nil {
+      var use = try use(operation)
+      let other = try Session(work, options: use.options)
+      // Some can't be done to a datastore that is open.
+      let result = try withExtendedLifetime(ChangeListener(to: other.store)) {
+        Result { try operation.run(&use) }
+      }
+      try other.close()
+      try use.session?.close()
+      tried += 1
+      if case .success = result { print("did \(operation.name)") }
+      if let path = Faults.besideSQLite { print("PROBLEM \(operation.name): \(path)") }
+    }
+    print("tried \(tried)")
+  }
+
   // MARK: What operations work on
 
   private func makeFiles() throws {

@@ -40,6 +40,14 @@ enum Faults {
 
   static func mark(_ number: Int) { marking?(number) }
 
+  /// The path of a file that was opened while SQLite had it open, by other code than SQLite.
+  static var besideSQLite: String? {
+    typealias Beside = @convention(c) (UnsafeMutablePointer<CChar>) -> Int
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    guard let count = function("faults_beside", Beside.self)?(&path), count > 0 else { return nil }
+    return path.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+  }
+
   /// Must be called before SQLite is used.
   static func installMalloc() throws {
     guard function("faults_install_malloc", Install.self)?() == 0 else { throw Missing() }

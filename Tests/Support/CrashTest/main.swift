@@ -10,8 +10,10 @@ import CDTWorkloads
 ///   wrong. It tries POINTS calls of each kind in each operation, or all if POINTS is 0.
 /// - `cdt-crashtest faults DIRECTORY SEED 1 OPERATION KIND NUMBER` makes only this call fail: malloc 4695, for
 ///   example. With NUMBER 0 it tries all calls of the kind.
+/// - `cdt-crashtest beside DIRECTORY` does every operation while another connection has the datastore open, and prints the files that
+///   were opened by other code than SQLite while SQLite had them open.
 ///
-/// With `encrypted` in place of `full`, and `encrypted-faults` in place of `faults`, the datastore is encrypted. With `-small` behind
+/// With `encrypted` in place of `full`, and `encrypted-` before another command, the datastore is encrypted. With `-small` behind
 /// any of them, SQLite's caches have ten pages, so that transactions are larger.
 let arguments = CommandLine.arguments
 let command = arguments.dropFirst().first?.replacing("-small", with: "") ?? ""
@@ -32,6 +34,10 @@ do {
     if command == "encrypted-faults" { options.encryption = Session.key }
     var run = try FaultRun(directory: arguments[2], seed: seed, points: points, options)
     try run.run(only: arguments.count > 5 ? arguments[5] : nil)
+  case ("beside", 3), ("encrypted-beside", 3):
+    if command == "encrypted-beside" { options.encryption = Session.key }
+    var run = try FaultRun(directory: arguments[2], seed: 1, points: 1, options)
+    try run.lookBesideSQLite()
   case ("faults", 8), ("encrypted-faults", 8):
     guard let seed = UInt64(arguments[3]), let kind = Faults.Kind(rawValue: arguments[6]),
       let number = Int(arguments[7])
@@ -43,6 +49,7 @@ do {
   default:
     print("usage: cdt-crashtest work DIRECTORY WORKLOAD SEED STEPS full|normal")
     print("       cdt-crashtest faults DIRECTORY SEED POINTS [OPERATION [KIND NUMBER]]")
+    print("       cdt-crashtest beside DIRECTORY")
     exit(64)
   }
 } catch {

@@ -37,6 +37,12 @@ int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions);
 /// where there is none.
 int32_t cdt_name_file(const char *path);
 
+/// Makes a pipe whose ends don't wait and are not inherited.
+///
+/// \param ends The descriptor to read, and the one to write.
+/// \returns 0, or the value of errno.
+int32_t cdt_make_pipe(int32_t ends[2]);
+
 /// Closes a descriptor; nothing if it is negative.
 void cdt_close(int32_t file);
 

@@ -1,4 +1,5 @@
 import CDTPlatform
+import CDTSQLite
 import Dispatch
 import Synchronization
 
@@ -18,10 +19,13 @@ final class DirectoryWatch: Sendable {
   /// Most often that takes less than the first pause; on a disk under load it may take seconds.
   private static let pauses: [Int32] = [10, 50, 200, 800, 3_200, 12_800, 51_200]
 
+  /// The names of the files to which a commit is written, of which SQLite locks none.
+  static let fileNames = LogFile.logSuffixes.map { DatabaseFile.name + $0 }
+
   /// - Throws: ``DatastoreError`` with the code `.io` when the system has no thread left.
   init(_ directory: String, look: @escaping @Sendable () -> Void) throws(DatastoreError) {
     self.look = look
-    events = FileEvents(directory)
+    events = FileEvents(directory, files: Self.fileNames)
     try FileSystem.perform(
       "start a thread to watch", directory, BlockingPool.run { [self] in run() })
   }

@@ -87,7 +87,17 @@ package enum LogLoss: Sendable, Hashable {
 /// The header of the index of a log, which processes share in memory.
 ///
 /// Only read it while no connection of this process has the database open: closing the file releases their locks.
-struct LogIndex {
+package struct LogIndex {
+  /// The number of committed pages that a process which was killed has left in the log of a database alone; `nil` if nothing tells,
+  /// or if the database is open.
+  package static func pagesOnlyInLog(of path: String) -> Int? {
+    guard let file = FileIdentity(path) else { return nil }
+    let index = try? OpenDatabases.ifClosed(file) { () throws(SystemError) in
+      try OpenFile.regular("\(path)-shm").flatMap { file throws(SystemError) in try LogIndex(file) }
+    }
+    return index.map { $0.frames - $0.copiedFrames }
+  }
+
   let frames: Int
   /// The number of frames that are also in the database file.
   let copiedFrames: Int

@@ -30,6 +30,10 @@ long faults_calls(const char *kind);
 /// Adds a number to the trace: what was traced before it happened before now.
 void faults_mark(long number);
 
+/// The number of files that were opened by another caller than SQLite while SQLite had them open, except for logs, and the
+/// last path in a buffer of PATH_MAX bytes. Closing such a file drops SQLite's locks.
+long faults_beside(char *path);
+
 /// Puts the library between SQLite and its allocator. SQLite must not have been used yet.
 ///
 /// \returns 0, or SQLite's error code.

@@ -1,0 +1,10 @@
+// `import CDTCLibrary` imports the system's C library. No other file chooses one.
+#if canImport(Darwin)
+  @_exported public import Darwin
+#elseif canImport(Android)
+  @_exported public import Android
+#elseif canImport(Musl)
+  @_exported public import Musl
+#else
+  @_exported public import Glibc
+#endif
