@@ -111,8 +111,9 @@ package final class AuthenticatedCipher {
     takeNonce(nonce)
     #if canImport(CryptoKit)
       // A nonce of 12 bytes is valid, and AES-GCM seals whatever fits into memory.
-      guard let made = try? AES.GCM.Nonce(data: nonce),
-        let box = try? AES.GCM.seal(bytes, using: key, nonce: made, authenticating: context)
+      guard let made = try? AES.GCM.Nonce(data: UnsafeRawBufferPointer(nonce)),
+        let box = try? AES.GCM.seal(
+          UnsafeRawBufferPointer(bytes), using: key, nonce: made, authenticating: context)
       else { fatalError("out of memory") }
       _ = box.ciphertext.copyBytes(to: bytes)
       _ = box.tag.copyBytes(to: tag)
@@ -133,8 +134,9 @@ package final class AuthenticatedCipher {
     let (bytes, nonce, tag) = Self.parts(sealed)
     let isOpened: Bool
     #if canImport(CryptoKit)
-      let box = (try? AES.GCM.Nonce(data: nonce)).flatMap {
-        try? AES.GCM.SealedBox(nonce: $0, ciphertext: UnsafeRawBufferPointer(bytes), tag: tag)
+      let box = (try? AES.GCM.Nonce(data: UnsafeRawBufferPointer(nonce))).flatMap {
+        try? AES.GCM.SealedBox(
+          nonce: $0, ciphertext: UnsafeRawBufferPointer(bytes), tag: UnsafeRawBufferPointer(tag))
       }
       let plain = box.flatMap { try? AES.GCM.open($0, using: key, authenticating: context) }
       _ = plain?.copyBytes(to: bytes)
