@@ -193,7 +193,7 @@ api-check: packages ## Compare the public declarations with scripts/public-api.t
 	@scripts/install-packages.sh jq
 	@SWIFT="$(SWIFT)" ACCEPT=$(ACCEPT) scripts/check-api.sh
 
-check-portability: ## Compile for macOS and musl what can be compiled here
+check-portability: packages ## Type-check the library for macOS, iOS, musl and Android, as far as that is possible here
 	@scripts/install-packages.sh python3-venv
 	@scripts/check-portability.sh
 

@@ -64,7 +64,7 @@ stub() {
 check() {
   "$swiftc" -frontend -emit-module -O -parse-as-library -swift-version 6 -module-name "$1" -package-name cdtdatastore \
     "${common[@]}" -disable-objc-interop -plugin-path "$resources/host/plugins" -enable-upcoming-feature InternalImportsByDefault \
-    -enable-upcoming-feature ExistentialAny -warnings-as-errors -o "modules/$1.swiftmodule" "${@:2}"
+    -enable-upcoming-feature ExistentialAny -D Replication -warnings-as-errors -o "modules/$1.swiftmodule" "${@:2}"
   echo "$1: type-checked for $system"
 }
 
@@ -83,8 +83,11 @@ check_swift() {
   ln -sfn "$resources/shims" resources/shims
   ln -sfn "$resources/clang" resources/clang
   for part in $parts; do [ ! -d "$headers/$part" ] || cp -r "$headers/$part/." headers/; done
-  # With the compiler's own modules, Apple's headers would leave out what those have.
-  grep -rlE 'define USE_CLANG_[A-Z]+ +1' headers | xargs -r sed -i -E 's/(define USE_CLANG_[A-Z]+) +1/\1 0/'
+  if [ "$library" = Darwin ]; then
+    # With the compiler's own modules, these headers would leave out what those have.
+    sed -i -E 's/(define USE_CLANG_[A-Z]+) +1/\1 0/' $(grep -rlE 'define USE_CLANG_[A-Z]+ ' headers)
+    module CommonCrypto "$PWD"/headers/CommonCrypto/{CommonCrypto,CommonKeyDerivation,CommonRandom}.h
+  fi
   ln -sfn "$PWD/headers" sdk/usr/include
   for header in errno fcntl limits unistd stdlib string strings stdio poll pthread time signal termios dirent sys/types sys/stat \
     sys/file sys/event sys/inotify sys/socket sys/ioctl sys/resource sys/mount sys/time sys/un sys/mman sys/wait sys/uio sys/random \
@@ -92,13 +95,16 @@ check_swift() {
     [ ! -f "headers/$header.h" ] || echo "#include <$header.h>"
   done > all.h
   module "$library" "$PWD/all.h"
-  module CommonCrypto "$PWD"/headers/CommonCrypto/{CommonCrypto,CommonKeyDerivation,CommonRandom}.h
-  [ "$library" = Darwin ] || rm -r c/CommonCrypto
   module CDTCPlatform "$sources/Base/CDTCPlatform/include/CDTCPlatform.h"
   # Libraries of C that every system has in the same form.
   mkdir -p libraries
   for name in sqlite3 pcre2 zlib zconf; do cp "/usr/include/$name.h" libraries/; done
   for name in Store/CDTCSQLite Base/CDTCZlib Query/CDTCPCRE2; do ln -sfn "$sources/$name" "c/${name#*/}"; done
+  # Where Apple's systems have CommonCrypto; its headers are in two directories.
+  if [ "$library" != Darwin ]; then
+    cp -r /usr/include/openssl /usr/include/*-linux-gnu/openssl libraries/
+    ln -sfn "$sources/Base/CDTCCrypto" c/
+  fi
   common=(-target "$triple" -sdk sdk -module-cache-path cache -I modules -I c -resource-dir "$PWD/resources" -Xcc -isystem -Xcc libraries)
   [ "$library" = Darwin ] || common+=(-Xcc -D_GNU_SOURCE)
   for name in Swift _Concurrency _Builtin_float _RegexParser _StringProcessing Synchronization Observation; do interface "$name"; done
@@ -109,14 +115,17 @@ check_swift() {
     stub CryptoKit CryptoKit
   else
     stub FoundationEssentials Foundation
-    echo '@_exported public import FoundationEssentials' > stubs/Foundation.swift
+    stub Foundation FoundationEssentials
   fi
+  for name in NIOCore NIOPosix NIOHTTP1 NIOSSL AsyncHTTPClient Logging CoreMetrics; do stub "$name" "packages/$name"; done
   for path in Base/CDTCLibrary Base/CDTPlatform Base/CDTDigest Base/CDTGzip Base/CDTJSON Store/CDTSQLite Store/CDTDatastore \
     Store/CouchDB Query/CDTSelector Query/CDTRules Query/CDTIndex Query/CDTPlan Query/CDTQuery Care/CDTImport Care/CDTRecovery \
-    Care/CDTBackup Care/CDTQueryTesting; do
+    Care/CDTBackup Care/CDTQueryTesting Sync/CDTReplication Sync/CDTRemote Migration/CloudantSync; do
     mapfile -t files < <(find "$sources/$path" -name '*.swift')
     check "${path#*/}" "${files[@]}"
   done
+  # What of the server needs neither Hummingbird nor NIO.
+  check CDTServer "$sources"/Sync/CDTServer/{Databases/WriteGroup,HTTP/RequestLimit,HTTP/ScratchFile}.swift
 }
 
 check_c

@@ -44,10 +44,15 @@ public struct UUID: Hashable, Sendable, Codable, CustomStringConvertible {
 
 public struct URL: Hashable, Sendable, Codable, CustomStringConvertible {
   public init?(string: String) {}
+  public init?(string: String, relativeTo base: URL?) {}
+  public var absoluteURL: URL { self }
+  public func resolvingSymlinksInPath() -> URL { self }
   public init(fileURLWithPath: String) {}
   public init(filePath: String) {}
   public var path: String { "" }
   public var host: String? { nil }
+  public var user: String? { nil }
+  public var password: String? { nil }
   public var scheme: String? { nil }
   public var absoluteString: String { "" }
   public var isFileURL: Bool { true }
@@ -184,9 +189,11 @@ public protocol CustomNSError: Error {
   var errorUserInfo: [String: Any] { get }
 }
 
+extension CustomNSError {
+  public static var errorDomain: String { "" }
+}
+
 public let NSLocalizedDescriptionKey = "NSLocalizedDescription"
-public let NSLocalizedFailureReasonErrorKey = "NSLocalizedFailureReason"
-public let NSLocalizedRecoverySuggestionErrorKey = "NSLocalizedRecoverySuggestion"
 
 open class NSObject: Hashable {
   public init() {}
@@ -209,17 +216,19 @@ open class NSNumber: NSObject, @unchecked Sendable {
   public init(value: Int64) {}
   public init(value: Double) {}
   public var doubleValue: Double { 0 }
+  public var floatValue: Float { 0 }
+  public var uint64Value: UInt64 { 0 }
   public var int64Value: Int64 { 0 }
   public var boolValue: Bool { false }
-  public var stringValue: String { "" }
   public var objCType: UnsafePointer<CChar> { fatalError() }
 }
 
 open class NSDictionary: NSObject, Sequence {
+  public init(dictionary: [AnyHashable: Any]) {}
+  public convenience override init() { self.init(dictionary: [:]) }
   public func makeIterator() -> AnyIterator<(key: Any, value: Any)> { AnyIterator { nil } }
-  public var allKeys: [Any] { [] }
+  public var count: Int { 0 }
   public subscript(key: Any) -> Any? { nil }
-  public func object(forKey key: Any) -> Any? { nil }
 }
 
 open class NSMutableDictionary: NSDictionary {
@@ -227,8 +236,19 @@ open class NSMutableDictionary: NSDictionary {
     get { nil }
     set {}
   }
-  public func removeObject(forKey key: Any) {}
-  public func setObject(_ value: Any, forKey key: AnyHashable) {}
+}
+
+extension Dictionary: @retroactive _ObjectiveCBridgeable {
+  public func _bridgeToObjectiveC() -> NSDictionary { NSDictionary() }
+  public static func _forceBridgeFromObjectiveC(_ source: NSDictionary, result: inout Dictionary?) {}
+  public static func _conditionallyBridgeFromObjectiveC(_ source: NSDictionary, result: inout Dictionary?) -> Bool { false }
+  public static func _unconditionallyBridgeFromObjectiveC(_ source: NSDictionary?) -> Dictionary { [:] }
+}
+
+open class NSNotification: NSObject {
+  public struct Name: Hashable, Sendable {
+    public init(_ name: String) {}
+  }
 }
 
 extension StringProtocol {
