@@ -19,12 +19,20 @@ func server(_ product: String, _ package: String) -> Target.Dependency {
 
 /// A module in one of the folders of `Sources`.
 func module(
-  _ folder: String, _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+  _ folder: String, _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)", exclude: exclude,
-    swiftSettings: settings)
+    resources: resources, swiftSettings: settings)
 }
+
+// What Apple asks of a library that calls stat() and statvfs(). Elsewhere it would be a directory beside each program.
+#if os(macOS)
+  let privacy: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+  let privacy: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
 
 /// A library of the system.
 func library(_ folder: String, _ name: String, _ pkgConfig: String, _ package: String) -> Target {
@@ -77,7 +85,9 @@ let package = Package(
     library("Base", "CDTCZlib", "zlib", "zlib1g-dev"),
     .target(name: "CDTCPlatform", path: "Sources/Base/CDTCPlatform"),
     module("Base", "CDTCLibrary"),
-    module("Base", "CDTPlatform", ["CDTCLibrary", "CDTCPlatform"]),
+    module(
+      "Base", "CDTPlatform", ["CDTCLibrary", "CDTCPlatform"], exclude: privacy.exclude,
+      resources: privacy.resources),
     module(
       "Base", "CDTDigest",
       [
@@ -301,6 +311,11 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+// Most tests, and what they use, need Linux. See scripts/on-a-mac.sh.
+if Context.environment["CDT_PORTABLE"] != nil {
+  package.targets.removeAll { $0.path?.hasPrefix("Sources/") != true && $0.name != "CDTDigestTests" }
+}
 
 // The examples and the benchmarks see what any user of the library sees: the public API.
 if Context.environment["CDT_EXTRAS"] != nil {

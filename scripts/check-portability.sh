@@ -49,7 +49,7 @@ interface() {
     -e "s/^import Glibc/import $library/" -e 's/_swift_stdlib_gettid()/UInt32(0)/' -e 's/@backDeployed(before:[^)]*)//' \
     "$resources/linux/$1.swiftmodule/x86_64-unknown-linux-gnu.swiftinterface" > "interfaces/$1.swiftinterface"
   "$swiftc" -frontend -compile-module-from-interface -module-name "$1" $([ "$1" != Swift ] || echo -parse-stdlib) "${common[@]}" \
-    -disable-availability-checking -o "modules/$1.swiftmodule" "interfaces/$1.swiftinterface"
+    -plugin-path "$resources/host/plugins" -disable-availability-checking -o "modules/$1.swiftmodule" "interfaces/$1.swiftinterface"
 }
 
 # Compiles declarations of this directory: the name of the module, the file, and more arguments.
@@ -108,6 +108,7 @@ check_swift() {
   common=(-target "$triple" -sdk sdk -module-cache-path cache -I modules -I c -resource-dir "$PWD/resources" -Xcc -isystem -Xcc libraries)
   [ "$library" = Darwin ] || common+=(-Xcc -D_GNU_SOURCE)
   for name in Swift _Concurrency _Builtin_float _RegexParser _StringProcessing Synchronization Observation; do interface "$name"; done
+  if [ "$library" = Darwin ]; then interface Testing; fi
   stub "$library" CLibrary -import-underlying-module
   stub Dispatch Dispatch
   if [ "$library" = Darwin ]; then
@@ -124,6 +125,8 @@ check_swift() {
     mapfile -t files < <(find "$sources/$path" -name '*.swift')
     check "${path#*/}" "${files[@]}"
   done
+  # The test vectors that a Mac runs.
+  if [ "$library" = Darwin ]; then check CDTDigestTests "$sources"/../Tests/CDTDigestTests/*.swift; fi
   # What of the server needs neither Hummingbird nor NIO.
   check CDTServer "$sources"/Sync/CDTServer/{Databases/WriteGroup,HTTP/RequestLimit,HTTP/ScratchFile}.swift
 }

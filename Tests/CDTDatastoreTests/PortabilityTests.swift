@@ -46,6 +46,40 @@ import Testing
     }
   }
 
+  /// https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api
+  static let reasons = [
+    (
+      category: "FileTimestamp",
+      functions: ["stat", "fstat", "lstat", "fstatat", "getattrlist", "fgetattrlist", "getattrlistat"]
+    ),
+    (category: "DiskSpace", functions: ["statfs", "statvfs", "fstatfs", "fstatvfs"]),
+    (category: "SystemBootTime", functions: ["mach_absolute_time", "systemUptime"]),
+    (category: "ActiveKeyboards", functions: ["activeInputModes"]),
+    (category: "UserDefaults", functions: ["UserDefaults"]),
+  ]
+
+  @Test(arguments: reasons) func `the privacy manifest has the reasons for what is called`(
+    category: String, functions: [String]
+  ) throws {
+    let sources = Repository.root.appending(path: "Sources")
+    let manifest = try PropertyListSerialization.propertyList(
+      from: Data(contentsOf: sources.appending(path: "Base/CDTPlatform/PrivacyInfo.xcprivacy")), format: nil)
+    let types = try #require((manifest as? [String: Any])?["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
+    let isListed = types.contains {
+      $0["NSPrivacyAccessedAPIType"] as? String == "NSPrivacyAccessedAPICategory\(category)"
+        && ($0["NSPrivacyAccessedAPITypeReasons"] as? [String])?.isEmpty == false
+    }
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter {
+      ($0.hasSuffix(".swift") || $0.hasSuffix(".c") || $0.hasSuffix(".h"))
+        && !$0.hasPrefix("Sync/CDTServer") && !$0.hasPrefix("Command")
+    }
+    let isCalled = try paths.contains { path in
+      let text = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
+      return try functions.contains { text.contains(try Regex("\\b\($0)\\b *[(.]")) }
+    }
+    #expect(isListed == isCalled)
+  }
+
   /// Xcode and SwiftPM suppress the warnings of a package that another one uses, and the compiler refuses both.
   @Test func `warnings are errors only where the environment says so`() throws {
     func manifest(_ environment: String) throws -> String {
