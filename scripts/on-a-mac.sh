@@ -11,7 +11,7 @@ swift=${SWIFT:-swift}
 # Leaves out what needs Linux: most tests, and the programs that they run.
 export CDT_PORTABLE=1
 work=$(mktemp -d)
-report=$PWD/on-a-mac.txt
+report=${REPORT:-$PWD/on-a-mac.txt}
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
 : > "$report"
@@ -70,4 +70,4 @@ step_ios() { xcodebuild -scheme CDTQuery -destination 'generic/platform=iOS' -de
 
 wanted=$*
 for name in system library vectors golden whole watch ios; do step "$name"; done
-say "Please send back on-a-mac.txt."
+say "Please send back $report."

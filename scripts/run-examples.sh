@@ -68,4 +68,7 @@ expect 'GET, deleted' 404 "$(ask GET documents/buy%20milk | tail -1)"
 kill -TERM "$service"
 wait "$service" || { echo "the service did not end well" >&2; cat "$work/service.log" >&2; exit 1; }
 service=
+# What a Mac is to try, as far as it can be tried here.
+CDTQUERY=$(command -v cdtquery) REPORT=$work/report scripts/on-a-mac.sh golden watch > "$work/steps"
+expect 'steps for a Mac' '2 passed' "$(grep -c ": passed" "$work/steps") passed"
 echo "the examples do what they should"
