@@ -99,11 +99,13 @@ check_swift() {
   # Libraries of C that every system has in the same form.
   mkdir -p libraries
   for name in sqlite3 pcre2 zlib zconf; do cp "/usr/include/$name.h" libraries/; done
-  for name in Store/CDTCSQLite Base/CDTCZlib Query/CDTCPCRE2; do ln -sfn "$sources/$name" "c/${name#*/}"; done
-  # Where Apple's systems have CommonCrypto; its headers are in two directories.
+  for name in Store/CDTCSQLite Base/CDTCZlib; do ln -sfn "$sources/$name" c/; done
+  local patterns=Query/CDTFoundationPattern
   if [ "$library" != Darwin ]; then
+    # Where Apple's systems have CommonCrypto and Foundation. The headers of libcrypto are in two directories.
     cp -r /usr/include/openssl /usr/include/*-linux-gnu/openssl libraries/
-    ln -sfn "$sources/Base/CDTCCrypto" c/
+    ln -sfn "$sources/Base/CDTCCrypto" "$sources/Query/CDTCPCRE2" c/
+    patterns=
   fi
   common=(-target "$triple" -sdk sdk -module-cache-path cache -I modules -I c -resource-dir "$PWD/resources" -Xcc -isystem -Xcc libraries)
   [ "$library" = Darwin ] || common+=(-Xcc -D_GNU_SOURCE)
@@ -120,7 +122,7 @@ check_swift() {
   fi
   for name in NIOCore NIOPosix NIOHTTP1 NIOSSL AsyncHTTPClient Logging CoreMetrics; do stub "$name" "packages/$name"; done
   for path in Base/CDTCLibrary Base/CDTPlatform Base/CDTDigest Base/CDTGzip Base/CDTJSON Store/CDTSQLite Store/CDTDatastore \
-    Store/CouchDB Query/CDTSelector Query/CDTRules Query/CDTIndex Query/CDTPlan Query/CDTQuery Care/CDTImport Care/CDTRecovery \
+    Store/CouchDB $patterns Query/CDTSelector Query/CDTRules Query/CDTIndex Query/CDTPlan Query/CDTQuery Care/CDTImport Care/CDTRecovery \
     Care/CDTBackup Care/CDTQueryTesting Sync/CDTReplication Sync/CDTRemote Migration/CloudantSync; do
     mapfile -t files < <(find "$sources/$path" -name '*.swift')
     check "${path#*/}" "${files[@]}"

@@ -251,6 +251,43 @@ open class NSNotification: NSObject {
   }
 }
 
+public struct NSRange: Hashable, Sendable {
+  public init(location: Int, length: Int) {}
+}
+
+open class NSTextCheckingResult: NSObject {}
+
+open class NSRegularExpression: NSObject, @unchecked Sendable {
+  public struct Options: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+  }
+
+  public struct MatchingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let reportProgress = MatchingOptions(rawValue: 1)
+    public static let reportCompletion = MatchingOptions(rawValue: 2)
+  }
+
+  public struct MatchingFlags: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let progress = MatchingFlags(rawValue: 1)
+    public static let internalError = MatchingFlags(rawValue: 16)
+  }
+
+  public init(pattern: String, options: Options = []) throws {}
+  public func enumerateMatches(
+    in string: String, options: MatchingOptions = [], range: NSRange,
+    using block: (NSTextCheckingResult?, MatchingFlags, UnsafeMutablePointer<ObjCBool>) -> Void
+  ) {}
+}
+
+public struct ObjCBool: ExpressibleByBooleanLiteral {
+  public init(booleanLiteral value: Bool) {}
+}
+
 extension StringProtocol {
   public func range(of text: some StringProtocol) -> Range<Index>? { nil }
   public func contains(_ text: some StringProtocol) -> Bool { false }
