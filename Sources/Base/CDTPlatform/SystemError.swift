@@ -36,6 +36,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The permissions, or a read-only file system, don't allow it.
   package var isForbidden: Bool { code == EACCES || code == EPERM || code == EROFS }
 
+  /// The system does not permit it, whatever the permissions are: on Apple's systems, files may be protected while a device is locked.
+  package var isProtected: Bool { code == EPERM }
+
   /// The path already exists.
   package var isExisting: Bool { code == EEXIST }
 

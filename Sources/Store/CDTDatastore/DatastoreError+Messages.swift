@@ -291,6 +291,9 @@ extension DatastoreError {
 
   private static let recovery = "restore it from a backup, or save what can be read with \"cdtquery recover\""
 
+  private static let protection =
+    "if files are protected while the device is locked, try again when the device is unlocked"
+
   package init(_ fault: Fault) {
     self.init(fault.code, documentID: fault.documentID, fault.message)
   }
@@ -299,6 +302,8 @@ extension DatastoreError {
   package init(_ error: SystemError, _ action: String, _ path: String) {
     if error.isFull {
       self.init(.full, "can't \(action) \(path): the disk is full; free some space")
+    } else if error.isProtected {
+      self.init(.protected, "can't \(action) \(path): \(error); \(Self.protection)")
     } else {
       self.init(.io, "can't \(action) \(path): \(error); check the path and its permissions")
     }
@@ -312,7 +317,9 @@ extension DatastoreError {
   /// opening the datastore, updates the indexes. Reads continue to work.
   package init(_ error: SQLiteError, path: String? = nil) {
     let place = path ?? "the store"
-    if error.isBusy {
+    if error.isProtected {
+      self.init(.protected, "\(place) can't be read or written: \(error.message); \(Self.protection)")
+    } else if error.isBusy {
       self.init(.busy, "another process is writing to \(place); try again later")
     } else if error.isFull {
       self.init(.full, "the disk is full: nothing was saved in \(place); free some space and try again")

@@ -61,6 +61,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let interrupted = Code(rawValue: "interrupted")
     /// An asynchronous operation did not finish before its deadline.
     public static let timedOut = Code(rawValue: "timedOut")
+    /// The system does not permit the use of a file, as while a device is locked.
+    public static let protected = Code(rawValue: "protected")
     /// A sequence is greater than the datastore's last one.
     public static let unknownSequence = Code(rawValue: "unknownSequence")
   }
@@ -80,7 +82,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
     self.message = message.boundedMessage
   }
 
-  /// The HTTP status that CouchDB and CDTDatastore use for the same error: 400, 404, 409, 500 or 507.
+  /// The HTTP status that CouchDB and CDTDatastore use for the same error: 400, 404, 409, 500, 503 or 507.
   public var status: Int {
     switch code {
     case .invalidName, .invalidID, .invalidRevision, .invalidBody, .missingBody, .reservedKey, .invalidImport,
@@ -88,6 +90,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
       400
     case .notFound: 404
     case .conflict: 409
+    case .protected: 503
     case .full: 507
     default: 500
     }

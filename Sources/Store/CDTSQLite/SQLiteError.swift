@@ -50,7 +50,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
     let last = SystemError.last.code
     let text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
     var reason: Int32 = 0
-    if [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF) {
+    if [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PERM].contains(code & 0xFF) {
       reason = connection.map(sqlite3_system_errno) ?? 0
       if reason == 0 { reason = last }
     }
@@ -113,6 +113,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   package var isReadOnly: Bool { code == SQLITE_READONLY }
   /// The permissions, or a read-only file system, don't allow opening or writing the file.
   package var isForbidden: Bool { isReadOnly || systemError?.isForbidden == true }
+  /// The system protects the file, as while a device is locked.
+  package var isProtected: Bool { systemError?.isProtected == true }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
   /// The process is out of memory.

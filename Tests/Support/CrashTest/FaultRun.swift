@@ -149,7 +149,7 @@ struct FaultRun {
 
   private static func errors(_ kind: Faults.Kind) -> [Int32] {
     switch kind {
-    case .open: [EIO, EMFILE, ENOSPC, EACCES]
+    case .open: [EIO, EMFILE, ENOSPC, EACCES, EPERM]
     case .write: [EIO, ENOSPC, EDQUOT]
     case .sync, .truncate, .mkdir: [EIO, ENOSPC]
     case .shm: [EIO, ENOSPC, ENOMEM]
@@ -301,7 +301,10 @@ struct FaultRun {
     // SQLite takes an error of the disk while reading for damage.
     case .corrupt where fault.kind == .read && fault.error == EIO: return nil
     // SQLite keeps no error of the system for shared memory that can't grow.
-    case .full where isFull || fault.kind == .shm, .io where !isFull || fault.kind != .write: return nil
+    case .full where isFull || fault.kind == .shm,
+      .io where (!isFull || fault.kind != .write) && fault.error != EPERM:
+      return nil
+    case .protected where fault.error == EPERM: return nil
     // SQLite takes every error of a lock but EIO for one that is held.
     case .busy where fault.kind == .lock || fault.kind == .shm: return nil
     default: return "the code is \(error.code): \(error.message)"
