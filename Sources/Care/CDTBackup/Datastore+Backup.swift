@@ -85,6 +85,8 @@ private struct BackupRun {
     try FileSystem.makeDirectory(backup.directory)
     // A datastore locks its own directory.
     try BackupFiles.check(backup.directory)
+    let hold = try store.suspension.holdFiles()
+    defer { _ = hold }
     let lock = try FileSystem.perform("lock", backup.directory, OpenFile(backup.directory, for: .directory))
     guard try FileSystem.perform("lock", backup.directory, lock.lock()) else {
       throw DatastoreError.backupInUse(backup.directory)

@@ -1,6 +1,6 @@
 import CDTJSON
-package import CDTPlatform
-import CDTSQLite
+import CDTPlatform
+package import CDTSQLite
 import Synchronization
 
 /// A persistent set of JSON documents, each with its revisions.
@@ -39,6 +39,8 @@ public final class Datastore: Sendable {
   package let attachmentFiles: AttachmentFiles
   /// The listeners that wait for commits.
   let changeListeners = ChangeListeners()
+  /// Whether the files may be used.
+  package let suspension: Suspension
   private let writer: WriterLock
   private let readers: ConnectionPool<StoreReader>
   /// Divides ``DatastoreOptions/memoryBudget``.
@@ -57,7 +59,10 @@ public final class Datastore: Sendable {
     self.options = options
     try StorePath.check(directory)
     try FileSystem.makeDirectory(directory)
-    let place = StoreDirectory(name: name, path: directory, timeout: options.busyTimeout)
+    let suspension = Suspension("the datastore \(DatastoreError.quoted(name))")
+    self.suspension = suspension
+    let place = StoreDirectory(
+      name: name, path: directory, timeout: options.busyTimeout, suspension: suspension)
     self.place = place
     if let encryption = options.encryption { try KeyFile.makeIfNew(in: place, encryption) }
     let path = DatabaseFile.path(in: directory)
@@ -87,7 +92,7 @@ public final class Datastore: Sendable {
     }
     self.keys = keys
     attachmentFiles = AttachmentFiles(
-      directory: StoreFiles.attachments(in: directory), storeName: name, keys: keys)
+      directory: StoreFiles.attachments(in: directory), storeName: name, keys: keys, suspension)
     storeID = opened.storeID
     self.access = access
     self.file = file
@@ -95,19 +100,22 @@ public final class Datastore: Sendable {
       try place.shared {
         guard try Self.identity(path) == file.identity else { throw DatastoreError(.deletedElsewhere(name)) }
         guard access.isCurrent(path) else { throw DatastoreError(.changedElsewhere(name)) }
-        return try DatabaseFile.open(in: directory, access, options: options, keys?.documents)
+        let connection = try DatabaseFile.open(in: directory, access, options: options, keys?.documents)
+        try connection.join(suspension)
+        return connection
       }
     }
     let memory = MemoryBudget(options.memoryBudget)
     self.memory = memory
-    writer = WriterLock(timeout: options.busyTimeout) {
+    writer = WriterLock(timeout: options.busyTimeout, suspension) {
       if options.durability == .normal { try RelaxedDurability.note(in: directory) }
       let connection = try open()
       try connection.setCacheSize(memory.writerShare)
       return connection
     }
+    try opened.connection.join(suspension)
     readers = ConnectionPool(
-      first: StoreReader(opened.connection, budget: memory),
+      first: StoreReader(opened.connection, budget: memory), suspension: suspension,
       open: { StoreReader(try open(), budget: memory) })
     try openExtensions()
   }
@@ -173,10 +181,14 @@ public final class Datastore: Sendable {
   /// Whether extensions may write in the background.
   package var worksInBackground: Bool { options.worksInBackground }
 
-  /// - Throws: ``DatastoreError`` with the code `.closed`.
+  /// - Throws: ``DatastoreError`` with the code `.closed` or `.suspended`.
   package func checkOpen() throws(DatastoreError) {
     if isClosed.load(ordering: .acquiring) { throw DatastoreError(.closed(name)) }
+    try suspension.check()
   }
+
+  /// Whether the datastore is suspended, and not closed.
+  var isSuspended: Bool { suspension.isSuspended && !isClosed.load(ordering: .acquiring) }
 
   /// A deleted file can still be read while it is open, but its content is obsolete.
   ///
@@ -215,7 +227,7 @@ public final class Datastore: Sendable {
   /// it to open or create files.
   ///
   /// - Throws: ``DatastoreError`` with the code `.closed` if the datastore was deleted, `.busy` after the busy timeout.
-  package func stayInPlace() throws -> DirectoryLock {
+  package func stayInPlace() throws -> PlaceLock {
     let lock = try place.lockShared()
     try checkFile()
     return lock
@@ -244,6 +256,13 @@ public final class Datastore: Sendable {
   /// Ends the transactions that idle readers keep (``StoreReader``), so that the log can restart.
   package func endKeptStates() {
     readers.endStates()
+  }
+
+  /// Closes the files that are open and not in use, for a suspension.
+  func closeIdleFiles() {
+    for each in extensionObjects.all { each.closeIdleFiles() }
+    readers.closeIdle()
+    writer.closeIfIdle()
   }
 
   /// Closes the readers that are not lent; others are opened when they are needed.
@@ -360,6 +379,7 @@ public final class Datastore: Sendable {
   func withWriter<R>(stop: StopSignal? = nil, _ body: (SessionWriter) throws -> R) throws -> R {
     try checkOpen()
     try checkWritable()
+    defer { if suspension.isSuspended { closeIdleFiles() } }
     return try mappingFailures(stop: stop) {
       try writer.withConnection(named: name, stop: stop) { writer in
         // A write to a file that was deleted elsewhere would be lost.

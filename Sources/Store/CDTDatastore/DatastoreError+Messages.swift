@@ -22,7 +22,7 @@ extension DatastoreError {
     case closed(String), deletedElsewhere(String), changedElsewhere(String), nestedWrite(String)
     case withinWrite(String, String), busyHere(String, Duration), beingDeleted(String, Duration)
     case inUse(String, Duration), indexesBusy(String), readersPreventRepair(String), timedOut
-    case transactionEnded(String), noThread(SystemError)
+    case transactionEnded(String), noThread(SystemError), suspended(String), endedBySuspension(String)
     // Documents
     case invalidID(String), noSuchDocument(String), documentDeleted(String), documentExists(String)
     case unreadableDocument(String, String), documentTooLarge(String, Int, limit: Int)
@@ -69,6 +69,7 @@ extension DatastoreError {
         .invalidBody
       case .nestedWrite, .withinWrite: .nestedWrite
       case .timedOut: .timedOut
+      case .suspended, .endedBySuspension: .suspended
       case .busyHere, .beingDeleted, .inUse, .indexesBusy, .readersPreventRepair, .foreignLog: .busy
       case .projected, .noRevisionID, .otherDocument, .historyOfOther, .generationGap, .generationTooHigh:
         .invalidRevision
@@ -191,6 +192,9 @@ extension DatastoreError {
       case .readersPreventRepair(let name):
         "the checksums of \(quoted(name)) can't be written while an earlier state is read; try again later"
       case .timedOut: "the operation did not finish before its deadline; allow more time"
+      case .suspended(let what): "\(what) is suspended; call resume() of it, and try again"
+      case .endedBySuspension(let what):
+        "\(what) ended when the datastore was suspended; begin it again after resume()"
       case .transactionEnded(let path):
         "SQLite ended the write to \(path) after an earlier error in it; try again"
       case .noThread(let error):
@@ -317,7 +321,9 @@ extension DatastoreError {
   /// opening the datastore, updates the indexes. Reads continue to work.
   package init(_ error: SQLiteError, path: String? = nil) {
     let place = path ?? "the store"
-    if error.isProtected {
+    if error.isSuspended {
+      self.init(.suspended(error.message))
+    } else if error.isProtected {
       self.init(.protected, "\(place) can't be read or written: \(error.message); \(Self.protection)")
     } else if error.isBusy {
       self.init(.busy, "another process is writing to \(place); try again later")

@@ -61,6 +61,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let interrupted = Code(rawValue: "interrupted")
     /// An asynchronous operation did not finish before its deadline.
     public static let timedOut = Code(rawValue: "timedOut")
+    /// The datastore is suspended, or was while the operation ran.
+    public static let suspended = Code(rawValue: "suspended")
     /// The system does not permit the use of a file, as while a device is locked.
     public static let protected = Code(rawValue: "protected")
     /// A sequence is greater than the datastore's last one.
@@ -90,7 +92,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
       400
     case .notFound: 404
     case .conflict: 409
-    case .protected: 503
+    case .suspended, .protected: 503
     case .full: 507
     default: 500
     }

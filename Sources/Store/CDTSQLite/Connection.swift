@@ -43,8 +43,9 @@ package final class Connection {
   package private(set) var copiedPages: CopiedPages?
   /// The keys, if the files are encrypted.
   let cipher: DatabaseCipher?
-  private let busyWait: BusyWait
-  private var progress: ProgressCheck?
+  let interruption: Interruption
+  /// Whether SQLite asks the interruption while statements run.
+  private var isInterruptible = false
   var logLength: LogLength?
 
   /// Opens a database file.
@@ -77,7 +78,7 @@ package final class Connection {
     let fileSystem =
       checksPages ? try CheckedFileSystem.registeredName(cipher == nil ? .checked : .encrypted) : nil
     self.cipher = cipher
-    busyWait = BusyWait(timeout: busyTimeout)
+    interruption = Interruption(timeout: busyTimeout)
     self.directory = directory
     // SQLite would let the umask decide who can access a new file. Its logs get the permissions of the file. If the file
     // can't be created, opening it fails.
@@ -121,8 +122,9 @@ package final class Connection {
       opened,
       { context, attempts in
         guard let context else { return 0 }
-        return Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts) ? 1 : 0
-      }, Unmanaged.passUnretained(busyWait).toOpaque())
+        return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts)
+          ? 1 : 0
+      }, Unmanaged.passUnretained(interruption).toOpaque())
     // What SQLite sorts would be in a file that is not encrypted.
     if cipher != nil { try execute("PRAGMA temp_store = MEMORY") }
   }
@@ -164,6 +166,16 @@ package final class Connection {
       sqlite3_close_v2(handle)
     }
     if let file { OpenDatabases.remove(file) }
+    interruption.suspension.take()?.leave()
+  }
+
+  /// Counts the connection among the uses of a datastore's files, until it is closed.
+  ///
+  /// - Throws: ``SQLiteError/isSuspended``; close the connection then.
+  package func join(_ suspension: Suspension) throws(SQLiteError) {
+    try suspension.enter()
+    interruption.suspension = suspension
+    setProgressCheck(nil)
   }
 
   /// Runs `body`, which closes a file, while the directory stays in place. If that is impossible, the log is kept.
@@ -187,14 +199,14 @@ package final class Connection {
 
   /// The time to wait for another connection's lock before giving up.
   package var busyTimeout: Duration {
-    get { busyWait.timeout }
-    set { busyWait.timeout = newValue }
+    get { interruption.timeout }
+    set { interruption.timeout = newValue }
   }
 
   /// Runs `body`, which waits for locks for at most a duration in total.
   func waiting<R>(atMost duration: Duration, _ body: () throws(SQLiteError) -> R) throws(SQLiteError) -> R {
-    busyWait.end = ContinuousClock.now + duration
-    defer { busyWait.end = nil }
+    interruption.end = ContinuousClock.now + duration
+    defer { interruption.end = nil }
     return try body()
   }
 
@@ -230,7 +242,7 @@ package final class Connection {
         ? SQLiteError(extendedCode: SQLITE_MISUSE, message: "the SQL is empty", sql: sql)
         : error(code, sql: sql)
     }
-    let statement = Statement(prepared, sql: sql)
+    let statement = Statement(prepared, sql: sql, interruption)
     statements.insert(statement)
     return statement
   }
@@ -306,6 +318,9 @@ package final class Connection {
   }
 
   package func commit() throws(SQLiteError) {
+    // It could be interrupted after it is done.
+    interruption.isPaused = true
+    defer { interruption.isPaused = false }
     try statement("COMMIT").run()
   }
 
@@ -316,6 +331,8 @@ package final class Connection {
   package func rollBack() {
     if !isInTransaction, isReading { try? statement("BEGIN").run() }
     guard isInTransaction else { return }
+    interruption.isPaused = true
+    defer { interruption.isPaused = false }
     if rollback == nil { rollback = try? statement("ROLLBACK") }
     try? rollback?.run()
   }
@@ -358,52 +375,21 @@ package final class Connection {
   /// Calls a closure periodically while statements run or wait for a lock. If it returns `false`, the statement fails
   /// with ``SQLiteError/isInterrupted``, or as busy. `nil` removes the closure.
   package func setProgressCheck(_ shouldContinue: (() -> Bool)?) {
-    guard let handle else { return }
-    let check = shouldContinue.map { ProgressCheck(shouldContinue: $0) }
-    progress = check
-    busyWait.shouldContinue = shouldContinue
-    guard let check else { return sqlite3_progress_handler(handle, 0, nil, nil) }
+    interruption.shouldContinue = shouldContinue
+    let isNeeded = shouldContinue != nil || interruption.suspension != nil
+    guard let handle, isNeeded != isInterruptible else { return }
+    isInterruptible = isNeeded
+    guard isNeeded else { return sqlite3_progress_handler(handle, 0, nil, nil) }
     sqlite3_progress_handler(
-      handle, ProgressCheck.instructions,
+      handle, Interruption.instructions,
       { context in
         guard let context else { return 0 }
-        return Unmanaged<ProgressCheck>.fromOpaque(context).takeUnretainedValue().shouldContinue() ? 0 : 1
-      }, Unmanaged.passUnretained(check).toOpaque())
+        return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().mayContinue() ? 0 : 1
+      }, Unmanaged.passUnretained(interruption).toOpaque())
   }
 
   func error(_ code: Int32, sql: String?) -> SQLiteError {
     guard let handle else { return .closed(sql) }
-    return SQLiteError(code, of: handle, sql: sql)
-  }
-}
-
-/// Waits for locks. It polls every half millisecond, to get locks that are free only for a millisecond or two.
-private final class BusyWait {
-  var timeout: Duration
-  var shouldContinue: (() -> Bool)?
-  /// The time at which all waits end, regardless of the timeout.
-  var end: ContinuousClock.Instant?
-  private var deadline = ContinuousClock.now
-
-  init(timeout: Duration) {
-    self.timeout = timeout
-  }
-
-  /// - Returns: Whether to try again.
-  func wait(attempts: Int32) -> Bool {
-    if attempts == 0 { deadline = end ?? ContinuousClock.now + timeout }
-    guard ContinuousClock.now < deadline, shouldContinue?() != false else { return false }
-    Sleep.microseconds(500)
-    return true
-  }
-}
-
-private final class ProgressCheck {
-  let shouldContinue: () -> Bool
-  /// The number of SQLite virtual machine instructions between two calls: some hundred rows.
-  static let instructions: Int32 = 4_096
-
-  init(shouldContinue: @escaping () -> Bool) {
-    self.shouldContinue = shouldContinue
+    return interruption.suspension(ending: code) ?? SQLiteError(code, of: handle, sql: sql)
   }
 }

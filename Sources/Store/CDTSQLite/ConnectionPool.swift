@@ -52,14 +52,17 @@ package final class ConnectionPool<Reader: PooledReader>: Sendable {
   }
 
   private let state = Mutex(State())
+  private let suspension: Suspension?
   private let open: @Sendable () throws -> Reader
 
   /// The maximum number of idle readers.
   private static var kept: Int { 16 }
 
   /// - Parameter first: An existing reader.
-  package init(first: Reader? = nil, open: @escaping @Sendable () throws -> Reader) {
-    self.open = open
+  package init(
+    first: Reader? = nil, suspension: Suspension? = nil, open: @escaping @Sendable () throws -> Reader
+  ) {
+    (self.suspension, self.open) = (suspension, open)
     if let first { state.withLock { $0.idle.append(Idle(reader: first)) } }
   }
 
@@ -86,7 +89,9 @@ package final class ConnectionPool<Reader: PooledReader>: Sendable {
   private func takeBack(_ reader: Reader) {
     let (isUsable, keepsState) = (reader.isUsable, reader.keepsState)
     let (isKept, isUnwatched) = state.withLock { state in
-      guard isUsable, !state.isClosed, state.idle.count < Self.kept else { return (false, false) }
+      guard isUsable, !state.isClosed, state.idle.count < Self.kept, suspension?.isSuspended != true else {
+        return (false, false)
+      }
       state.idle.append(Idle(reader: reader))
       guard keepsState, !state.isWatched else { return (true, false) }
       state.isWatched = true

@@ -77,7 +77,7 @@ extension Connection {
     } catch {
       if try hasWrongLogIndex() { throw error }
       // Somebody else writes, or makes a checkpoint. The next commit tries again.
-      if error.isBusy { return }
+      if error.isBusy || error.isSuspended { return }
     }
     logLength.copied = logLength.pages
   }
@@ -127,7 +127,9 @@ extension Connection {
       while true {
         let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &frames, &copied)
         // SQLite does not wait for the lock of checkpoints.
-        guard code & 0xFF == SQLITE_BUSY, ContinuousClock.now < deadline else { return code }
+        guard code & 0xFF == SQLITE_BUSY, ContinuousClock.now < deadline, interruption.mayContinue() else {
+          return code
+        }
         Sleep.microseconds(500)
       }
     }

@@ -122,8 +122,16 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// The library is older than ``Connection/minimumLibraryVersion``.
   package var isOldLibrary: Bool { extendedCode == Self.oldLibraryCode }
 
+  /// The datastore or manager that the message names is suspended.
+  package var isSuspended: Bool { extendedCode == Self.suspendedCode }
+
   /// SQLite has no negative codes.
   private static let oldLibraryCode: Int32 = -1
+  private static let suspendedCode: Int32 = -2
+
+  static func suspended(_ subject: String) -> SQLiteError {
+    SQLiteError(extendedCode: suspendedCode, message: subject)
+  }
 
   package static let outOfMemory = SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory")
 

@@ -6,11 +6,13 @@ package final class Statement {
   package let sql: String
 
   private var handle: OpaquePointer?
+  private let interruption: Interruption
   /// The cache's counter when the statement was last used.
   var used = 0
 
-  init(_ handle: OpaquePointer, sql: String) {
+  init(_ handle: OpaquePointer, sql: String, _ interruption: Interruption) {
     self.handle = handle
+    self.interruption = interruption
     self.sql = sql
   }
 
@@ -75,7 +77,7 @@ package final class Statement {
   }
 
   private func error(_ code: Int32, _ handle: OpaquePointer) -> SQLiteError {
-    SQLiteError(code, of: sqlite3_db_handle(handle), sql: sql)
+    interruption.suspension(ending: code) ?? SQLiteError(code, of: sqlite3_db_handle(handle), sql: sql)
   }
 
   /// Resets the statement, which releases its locks. It can be run again with the same bindings.

@@ -65,7 +65,7 @@ public struct CouchError: Error, Sendable, Hashable {
     case .invalidID: self.init(400, "illegal_docid", error.message)
     case .reservedKey: self.init(400, "doc_validation", error.message)
     case .invalidName: self.init(400, "illegal_database_name", error.message)
-    case .busy, .timedOut, .protected: self.init(503, "service_unavailable", error.message)
+    case .busy, .timedOut, .suspended, .protected: self.init(503, "service_unavailable", error.message)
     case .full: self.init(507, "insufficient_storage", error.message)
     case let code where error.status == 400:
       self.init(400, "bad_request", code == .missingBody ? "document must have a body" : error.message)

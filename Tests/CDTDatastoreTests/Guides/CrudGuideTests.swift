@@ -21,6 +21,18 @@ import Testing
     }
   }
 
+  @Test func `when the app is suspended`() throws {
+    let manager = try DatastoreManager.inMemory()
+    let store = try manager.datastore(named: "tasks")
+    manager.suspend()  // when the app goes to the background
+    manager.resume()  // when it comes back
+    #expect(try store.read { try $0.documentCount() } == 0)
+    // The example of the methods of a datastore.
+    store.suspend()  // applicationDidEnterBackground
+    store.resume()  // applicationWillEnterForeground
+    #expect(try store.read { try $0.documentCount() } == 0)
+  }
+
   @Test func `datastores that need not last`() throws {
     let manager = try DatastoreManager.inMemory()
     let tasks = try manager.datastore(named: "tasks")

@@ -44,6 +44,7 @@ final class IndexConnection {
     }
     databasePath = store.databasePath
     do {
+      try connection.join(store.suspension)
       // A lost file is rebuilt, so a commit does not wait for the disk.
       try connection.execute("PRAGMA synchronous = NORMAL")
       try connection.countLog()

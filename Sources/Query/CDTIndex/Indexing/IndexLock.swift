@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTPlatform
+import CDTSQLite
 
 /// Locks in the index file's directory, each held by one thread of one process at a time. A thread takes at most one of them, and then
 /// that of the datastore's directory (`Datastore.stayInPlace`).
@@ -9,10 +10,15 @@ enum IndexLock {
 
   /// Runs `body` while no other thread or process creates or replaces the file, or changes the index definitions. Not
   /// reentrant.
-  static func whileChanging<R>(_ directory: String, _ body: () throws -> R) throws -> R {
+  static func whileChanging<R>(
+    _ directory: String, _ suspension: Suspension? = nil, _ body: () throws -> R
+  ) throws -> R {
+    let hold = try suspension?.holdFiles()
+    defer { _ = hold }
     let deadline = ContinuousClock.now + patience
     let lock = try take(directory, isDirectory: true) {
       guard ContinuousClock.now < deadline else { throw DatastoreError(.indexesBusy(directory)) }
+      _ = try suspension?.holdFiles()
       return true
     }
     defer { _ = lock }
@@ -23,7 +29,7 @@ enum IndexLock {
   ///
   /// - Parameter waits: Called repeatedly while the lock is taken; returns whether to keep waiting.
   /// - Returns: `nil` if `waits` returned `false`.
-  static func whileBuilding(_ directory: String, waits: () -> Bool) throws -> FileLock? {
+  static func whileBuilding(_ directory: String, waits: () throws -> Bool) throws -> FileLock? {
     try take("\(directory)/build.lock", isDirectory: false, waits)
   }
 

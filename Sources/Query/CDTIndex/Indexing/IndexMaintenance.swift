@@ -50,8 +50,11 @@ final class IndexMaintenance: Sendable {
     }
     return try indexes.withFile { file, store in
       try store.checkOpen()
-      guard let lock = try IndexLock.whileBuilding(indexes.directory, waits: { shouldContinue(start) })
-      else { return false }
+      let lock = try IndexLock.whileBuilding(indexes.directory) {
+        try store.checkOpen()
+        return shouldContinue(start)
+      }
+      guard let lock else { return false }
       defer { _ = lock }
       return try IndexBuilder(store, file, shouldContinue: shouldContinue).run(only: name)
     }

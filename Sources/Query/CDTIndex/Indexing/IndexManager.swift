@@ -45,7 +45,7 @@ package final class IndexManager: Sendable {
     (self.directory, self.worker, self.expiry) = (directory, worker, expiry)
     isReadOnly = store.access.isReadOnly
     path = "\(directory)/\(IndexFile.name)"
-    recovery = IndexRecovery(path: path, directory: directory, keys: store.keys)
+    recovery = IndexRecovery(path: path, directory: directory, keys: store.keys, store.suspension)
     expiry.follow((try? recovery.definitions) ?? [])
   }
 
@@ -73,6 +73,13 @@ package final class IndexManager: Sendable {
   package func replaceDamagedFile() {
     recovery.noteDamage()
     worker.wake()
+  }
+
+  /// Closes the file of the writer, unless a write is using it.
+  func closeIdleFile() {
+    _ = writer.withLockIfAvailable { writer in
+      if writer.current?.isPrepared != true { writer.end() }
+    }
   }
 
   // MARK: Writes

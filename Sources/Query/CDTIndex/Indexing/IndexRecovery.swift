@@ -14,12 +14,14 @@ package final class IndexRecovery: Sendable {
   private let path: String
   private let directory: String
   private let file: DefinitionFile
+  private let suspension: Suspension?
   /// The file in which a reader or a writer met damage.
   private let damaged = Mutex<FileIdentity?>(nil)
   /// Whether the file was missing when the datastore was opened, until a check reports it.
   private let wasMissing: Mutex<Bool>
 
-  init(path: String, directory: String, keys: StoreKeys?) {
+  init(path: String, directory: String, keys: StoreKeys?, _ suspension: Suspension? = nil) {
+    self.suspension = suspension
     self.path = path
     self.directory = directory
     file = DefinitionFile(path: "\(directory)/\(DefinitionFile.name)", keys: keys)
@@ -87,7 +89,7 @@ package final class IndexRecovery: Sendable {
 
   /// Runs `body` while no other process changes the index definitions.
   func changingDefinitions<R>(_ body: () throws -> R) throws -> R {
-    try IndexLock.whileChanging(directory, body)
+    try IndexLock.whileChanging(directory, suspension, body)
   }
 
   // MARK: Recovering

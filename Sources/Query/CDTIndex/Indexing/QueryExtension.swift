@@ -45,6 +45,10 @@ package final class QueryExtension: DatastoreExtension {
     indexes.close()
   }
 
+  package func closeIdleFiles() { indexes.closeIdleFile() }
+
+  package func resume() { worker.wake() }
+
   package func willBegin(on reader: StoreReader) throws {
     try IndexReader.of(reader).prepare(indexes, indexes.openStore())
   }

@@ -35,6 +35,9 @@ public final class ResultSet: Sendable {
     var open: Open?
     var isInUse = false
     var isClosed = false
+    var isSuspended = false
+    /// Ends the query when the datastore is suspended.
+    var holder: Suspension.Holder?
   }
 
   /// - Parameter signal: Ends the query from any thread.
@@ -51,6 +54,8 @@ public final class ResultSet: Sendable {
       return try engine.cursor(query)
     }
     state = Mutex(State(open: Open(cursor: cursor, state: held)))
+    let holder = store.suspension.whenSuspended { [weak self] in self?.end { $0.isSuspended = true } }
+    state.withLock { $0.holder = holder }
   }
 
   /// The next document, or `nil` after the last.
@@ -150,8 +155,12 @@ public final class ResultSet: Sendable {
   /// Ends the query and returns its reader. Later reads throw the code `.closed`; closing again does nothing. If a
   /// closure that receives results calls this, reading ends after the current result.
   public func close() {
+    end { $0.isClosed = true }
+  }
+
+  private func end(_ note: @Sendable (inout State) -> Void) {
     let open = state.withLock { state in
-      state.isClosed = true
+      note(&state)
       return state.isInUse ? nil : state.open.take()
     }
     open?.cursor.end()
@@ -163,7 +172,10 @@ public final class ResultSet: Sendable {
   private func withCursor<R>(_ body: (Cursor) throws -> R) throws -> R {
     let (cursor, store) = try state.withLock { state -> (Cursor, Datastore) in
       if state.isInUse { throw QueryError.resultSetInUse }
-      guard !state.isClosed, let open = state.open else { throw QueryError.resultSetClosed }
+      guard !state.isClosed else { throw QueryError.resultSetClosed }
+      guard !state.isSuspended, let open = state.open else {
+        throw DatastoreError(.endedBySuspension("a result set"))
+      }
       state.isInUse = true
       return (open.cursor, open.state.transaction.store)
     }
@@ -176,7 +188,7 @@ public final class ResultSet: Sendable {
   private func giveBack() {
     let closed = state.withLock { state in
       state.isInUse = false
-      return state.isClosed ? state.open.take() : nil
+      return state.isClosed || state.isSuspended ? state.open.take() : nil
     }
     closed?.cursor.end()
   }

@@ -190,6 +190,9 @@ package final class LiveQueries: KeptResults {
         return
       } catch let error as DatastoreError where error.code == .closed {
         return close()
+      } catch let error as DatastoreError where error.code == .suspended {
+        await store.untilResumed()
+        continue
       } catch {
         close(error)
       }

@@ -111,6 +111,9 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
       } catch let error as DatastoreError where error.code == .closed {
         end()
         return nil
+      } catch let error as DatastoreError where error.code == .suspended {
+        await source.store.untilResumed()
+        return try await take()
       } catch is CancellationError {
         end()
         return nil

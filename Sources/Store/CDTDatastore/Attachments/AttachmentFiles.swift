@@ -1,5 +1,6 @@
 import CDTDigest
 import CDTPlatform
+package import CDTSQLite
 import Synchronization
 
 /// A datastore's `attachments` directory: one file per content, named by its SHA-1, or encrypted (``StoreKeys``).
@@ -11,11 +12,15 @@ package final class AttachmentFiles: Sendable {
   let directory: String
   private let storeName: String
   private let encryption: StoreKeys?
+  private let suspension: Suspension?
   private let isClosed = Atomic(false)
   private let session = Mutex<WeakReference<StagingSession>?>(nil)
 
   /// - Parameter keys: The keys of an encrypted datastore.
-  package init(directory: String, storeName: String, keys: StoreKeys? = nil) {
+  package init(
+    directory: String, storeName: String, keys: StoreKeys? = nil, _ suspension: Suspension? = nil
+  ) {
+    self.suspension = suspension
     self.directory = directory
     self.storeName = storeName
     self.encryption = keys
@@ -27,6 +32,12 @@ package final class AttachmentFiles: Sendable {
 
   func checkOpen() throws(DatastoreError) {
     if isClosed.load(ordering: .relaxed) { throw DatastoreError(.closed(storeName)) }
+    try suspension?.check()
+  }
+
+  /// Ends the uploads, and content that no document refers to yet, so that their file is not locked any more.
+  func endUploads() {
+    session.withLock { $0.take() }?.value?.end()
   }
 
   func path(of key: [UInt8]) -> String {
@@ -75,6 +86,8 @@ package final class AttachmentFiles: Sendable {
   /// Creates a file for content that arrives in parts.
   func beginUpload() throws -> AttachmentUpload {
     try checkOpen()
+    let hold = try suspension?.holdFiles()
+    defer { _ = hold }
     try FileSystem.makeDirectory(directory, followsLinks: false)
     let session = try session.withLock { current in
       if let session = current?.value { return session }

@@ -15,6 +15,7 @@ final class StagingSession: Sendable {
   private let path: String
   private let file: OpenFile
   private let count = Atomic(0)
+  private let hasEnded = Atomic(false)
 
   private static let prefix = "incoming-"
 
@@ -38,6 +39,19 @@ final class StagingSession: Sendable {
   }
 
   deinit { try? Files.remove(path) }
+
+  /// Unlocks the file: from now on, a sweep may remove the others.
+  func end() {
+    hasEnded.store(true, ordering: .sequentiallyConsistent)
+    file.unlock()
+  }
+
+  /// - Throws: ``DatastoreError`` with the code `.suspended` after the end.
+  func check() throws(DatastoreError) {
+    if hasEnded.load(ordering: .sequentiallyConsistent) {
+      throw DatastoreError(.endedBySuspension("the transfer of an attachment"))
+    }
+  }
 
   /// The name of the session's locked file, if a file in the directory is one of a session.
   static func ofFile(named name: String) -> String? {
@@ -84,6 +98,7 @@ package final class AttachmentUpload: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     try state.withLock { state in
       guard state.file != nil else { throw DatastoreError(.closed(path)) }
+      try session.check()
       state.hash.update(bytes)
       try FileSystem.perform("write", path, state.file?.write(bytes))
       state.length += Int64(bytes.count)
@@ -152,6 +167,7 @@ package final class StagedFile: Sendable, Hashable {
 
   func rename(to path: String) throws {
     guard !isPublished.load(ordering: .relaxed) else { return }
+    try session.check()
     try FileSystem.rename(self.path, to: path)
     isPublished.store(true, ordering: .relaxed)
   }

@@ -71,7 +71,9 @@ package final class ChangeListener: Sendable {
   package init(to store: Datastore) throws {
     let listeners = store.changeListeners
     try listeners.enter {
-      try DirectoryWatch(store.directory) { [weak store] in store?.lookForCommits() }
+      try DirectoryWatch(store.directory) { [weak store] in
+        if let store, !store.isSuspended { store.lookForCommits() }
+      }
     }
     self.listeners = listeners
   }
@@ -95,6 +97,15 @@ package final class ChangeListener: Sendable {
 }
 
 extension Datastore {
+  /// Waits until the datastore is not suspended, or the task is cancelled.
+  package func untilResumed(isolation: isolated (any Actor)? = #isolation) async {
+    while true {
+      let heard = changeListeners.commits.value
+      guard isSuspended, !Task.isCancelled else { return }
+      await changeListeners.commits.wait(since: heard, isolation: isolation)
+    }
+  }
+
   /// Checks whether the file has changed.
   fileprivate func lookForCommits() {
     changeListeners.didLook(

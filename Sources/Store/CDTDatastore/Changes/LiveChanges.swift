@@ -108,6 +108,9 @@ extension Datastore {
       return try await readDocuments { try $0.changes(since: sequence, limit: limit) }
     } catch let error as DatastoreError where error.code == .closed {
       return nil
+    } catch let error as DatastoreError where error.code == .suspended {
+      await untilResumed()
+      return try await changesUnlessOver(since: sequence, limit: limit)
     } catch is CancellationError {
       return nil
     }

@@ -17,6 +17,12 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   /// Closes the extension's files when the datastore closes.
   func close()
 
+  /// Closes the files that are open and not in use. It is called repeatedly while the datastore is being suspended.
+  func closeIdleFiles()
+
+  /// Continues background work after a suspension.
+  func resume()
+
   /// Prepares a reader before it begins a transaction.
   func willBegin(on reader: StoreReader) throws
 
@@ -43,6 +49,8 @@ package protocol DatastoreExtension: AnyObject, Sendable {
 }
 
 extension DatastoreExtension {
+  package func closeIdleFiles() {}
+  package func resume() {}
   package func willBegin(on reader: StoreReader) throws {}
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {}
   package func isCurrent(_ states: ExtensionStates, on reader: StoreReader) -> Bool { true }

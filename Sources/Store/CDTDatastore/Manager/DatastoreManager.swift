@@ -21,6 +21,8 @@ public final class DatastoreManager: Sendable {
 
   private let options: DatastoreOptions
   private let state = Mutex(State())
+  /// Whether datastores may be opened, deleted and encrypted.
+  let suspension: Suspension
   /// The directory, if it goes with the manager and its datastores.
   private let temporary: TemporaryDirectory?
 
@@ -88,6 +90,7 @@ public final class DatastoreManager: Sendable {
   /// Creates a manager for a prepared directory.
   init(prepared directory: String, options: DatastoreOptions, temporary: TemporaryDirectory? = nil) {
     self.directory = directory
+    suspension = Suspension("the manager of \(DatastoreError.quoted(directory))")
     self.options = options
     self.temporary = temporary
   }
@@ -167,6 +170,8 @@ public final class DatastoreManager: Sendable {
   private func datastore(
     named name: DatabaseName, in slot: Slot, isCreated: Bool, _ options: DatastoreOptions
   ) throws -> Datastore? {
+    let hold = try suspension.holdFiles()
+    defer { _ = hold }
     var deleted: Datastore?
     // Closing waits for a write that may be waiting for this lock, so close after releasing it.
     defer { deleted?.close() }
@@ -177,8 +182,19 @@ public final class DatastoreManager: Sendable {
         deleted = state.datastore.take()
       }
       let datastore = try openDatastore(named: name, isCreated: isCreated, options)
+      guard !suspension.isSuspended else {
+        datastore.close()
+        throw DatastoreError(suspension.error)
+      }
       state.datastore = datastore
       return datastore
+    }
+  }
+
+  /// The datastores that are open, without those that are just being opened.
+  var openDatastores: [Datastore] {
+    state.withLock { Array($0.slots.values) }.compactMap { slot in
+      slot.state.withLockIfAvailable { $0.datastore } ?? nil
     }
   }
 
@@ -233,6 +249,8 @@ public final class DatastoreManager: Sendable {
   /// Closes a datastore whose name may be one of CouchDB; see `closeDatastore(named:)` with a `String`.
   public func closeDatastore(named name: DatabaseName) throws(DatastoreError) {
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "closed")
+    let hold = try? suspension.hold()
+    defer { _ = hold }
     state.withLock { $0.slots.removeValue(forKey: name) }?.remove()?.close()
   }
 
@@ -254,6 +272,8 @@ public final class DatastoreManager: Sendable {
   /// Deletes a datastore whose name may be one of CouchDB; see `deleteDatastore(named:)` with a `String`.
   public func deleteDatastore(named name: DatabaseName) throws {
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "deleted")
+    let hold = try suspension.holdFiles()
+    defer { _ = hold }
     let deletion = try state(of: name) { state in
       let made = Deletion(of: state.slots.removeValue(forKey: name))
       state.deletions[name] = made
@@ -308,6 +328,8 @@ public final class DatastoreManager: Sendable {
   ///   is not encrypted; `.busy` if others that open, close or delete it take longer than the busy timeout; `.full`, `.io`.
   public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
     guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
+    let hold = try suspension.holdFiles()
+    defer { _ = hold }
     guard let old = options.encryption else {
       throw try KeyFile.id(in: path(name)) == nil
         ? DatastoreError(.keyForPlainStore(path(name))) : DatastoreError(.missingKey(path(name)))
@@ -366,7 +388,13 @@ public final class DatastoreManager: Sendable {
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
-    try reencryption(of: name).run(to: encryption, stop: stop, progress)
+    let hold = try suspension.holdFiles()
+    defer { _ = hold }
+    let stop = stop ?? StopSignal(deadline: nil)
+    let holder = suspension.whenSuspended { stop.suspend() }
+    try withExtendedLifetime(holder) {
+      try reencryption(of: name).run(to: encryption, stop: stop, progress)
+    }
   }
 
   private func reencryption(of name: DatabaseName) -> Reencryption {

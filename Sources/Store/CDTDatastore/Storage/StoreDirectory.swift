@@ -1,4 +1,5 @@
 import CDTPlatform
+import CDTSQLite
 
 /// The directory of a datastore, which keeps its place while files in it are opened and closed.
 ///
@@ -11,11 +12,13 @@ struct StoreDirectory: Sendable {
   let name: String
   let path: String
   let timeout: Duration
+  /// Waits for the locks, if there is one.
+  var suspension: Suspension?
 
   /// Keeps the directory in place while the result lives. It can be taken several times, but not in ``exclusive(_:)``.
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
-  func lockShared() throws(DatastoreError) -> DirectoryLock {
+  func lockShared() throws(DatastoreError) -> PlaceLock {
     try lock(for: .shared, DatastoreError(.beingDeleted(name, timeout)))
   }
 
@@ -39,12 +42,21 @@ struct StoreDirectory: Sendable {
 
   private func lock(
     for purpose: DirectoryLock.Purpose, _ late: @autoclosure () -> DatastoreError
-  ) throws(DatastoreError) -> DirectoryLock {
+  ) throws(DatastoreError) -> PlaceLock {
+    let hold = try suspension?.holdFiles()
     do throws(SystemError) {
-      if let lock = try DirectoryLock.take(path, for: purpose, timeout: timeout) { return lock }
+      if let lock = try DirectoryLock.take(path, for: purpose, timeout: timeout) {
+        return PlaceLock(lock: lock, hold: hold)
+      }
     } catch {
       throw error.isMissing ? DatastoreError(.deletedElsewhere(name)) : DatastoreError(error, "lock", path)
     }
     throw late()
   }
+}
+
+/// A lock of a datastore's directory, which suspending the datastore waits for.
+package struct PlaceLock: ~Copyable, Sendable {
+  fileprivate let lock: DirectoryLock
+  fileprivate let hold: Suspension.Hold?
 }

@@ -10,8 +10,8 @@ final class WriterLock: Sendable {
   /// the wait must time out.
   private let turn = DispatchSemaphore(value: 1)
   private let state = Mutex(State())
-  /// The thread that holds the writer, or 0.
-  private let holder = Atomic<UInt>(0)
+  /// It has the number of the thread that holds the writer, or 0.
+  private let suspension: Suspension
   /// Whether the holder must close the connection when it is done.
   private let isClosing = Atomic(false)
   private let open: @Sendable () throws -> Connection
@@ -23,34 +23,39 @@ final class WriterLock: Sendable {
     var isClosed = false
   }
 
-  init(timeout: Duration, open: @escaping @Sendable () throws -> Connection) {
-    self.timeout = timeout
+  init(
+    timeout: Duration, _ suspension: Suspension, open: @escaping @Sendable () throws -> Connection
+  ) {
+    (self.timeout, self.suspension) = (timeout, suspension)
     self.open = open
   }
 
   /// Waits for the writer and runs `body` with it.
   ///
   /// - Throws: ``DatastoreError`` with the code `.nestedWrite` on the thread that holds the writer, `.busy` if another
-  ///   thread holds it for longer than the busy timeout, `.closed` after closing.
+  ///   thread holds it for longer than the busy timeout, `.closed` after closing, `.suspended`.
   func withConnection<R>(
     named name: String, stop: StopSignal?, _ body: (SessionWriter) throws -> R
   ) throws -> R {
     let thread = CurrentThread.number
     // Only this thread can have stored its own number, so a relaxed load is enough.
-    guard holder.load(ordering: .relaxed) != thread else { throw DatastoreError(.nestedWrite(name)) }
+    guard suspension.writer.load(ordering: .relaxed) != thread else {
+      throw DatastoreError(.nestedWrite(name))
+    }
     guard try waitForTurn(stop) else { throw DatastoreError(.busyHere(name, timeout)) }
     defer { turn.signal() }
     return try state.withLock { state in
       guard !state.isClosed else { throw DatastoreError(.closed(name)) }
+      try suspension.check()
       let writer = try state.writer ?? SessionWriter(open())
       state.writer = writer
       if let stop { writer.connection.setProgressCheck { !stop.isSet } }
-      holder.store(thread, ordering: .relaxed)
+      suspension.writer.store(thread, ordering: .relaxed)
       defer {
-        holder.store(0, ordering: .relaxed)
+        suspension.writer.store(0, ordering: .relaxed)
         writer.connection.setProgressCheck(nil)
         // A rollback can fail without memory.
-        if writer.connection.isInTransaction { writer.connection.close() }
+        if writer.connection.isInTransaction || suspension.isSuspended { writer.connection.close() }
         if writer.connection.isClosed { state.writer = nil }
         if isClosing.load(ordering: .relaxed) { close(&state) }
       }
@@ -66,22 +71,32 @@ final class WriterLock: Sendable {
   }
 
   /// Whether this thread is inside ``withConnection(named:_:)``.
-  var isHeldByThisThread: Bool { holder.load(ordering: .relaxed) == CurrentThread.number }
+  var isHeldByThisThread: Bool { suspension.writer.load(ordering: .relaxed) == CurrentThread.number }
 
-  /// A caller that can be stopped checks its signal every few milliseconds.
+  /// A caller checks every few milliseconds whether it is stopped.
   private func waitForTurn(_ stop: StopSignal?) throws -> Bool {
     let end = DispatchTime.now() + timeout.dispatchInterval
-    guard let stop else { return turn.wait(timeout: end) == .success }
     while turn.wait(timeout: min(end, .now() + .milliseconds(5))) != .success {
-      try stop.check()
+      try stop?.check()
+      try suspension.check()
       if DispatchTime.now() >= end { return false }
     }
     return true
   }
 
+  /// Closes the connection if nobody writes. The next write opens it again.
+  func closeIfIdle() {
+    guard turn.wait(timeout: .now()) == .success else { return }
+    defer { turn.signal() }
+    state.withLock { state in
+      state.writer?.connection.close()
+      state.writer = nil
+    }
+  }
+
   /// Closes the connection, after a write in progress.
   func close() {
-    guard holder.load(ordering: .relaxed) != CurrentThread.number else {
+    guard suspension.writer.load(ordering: .relaxed) != CurrentThread.number else {
       return isClosing.store(true, ordering: .relaxed)
     }
     state.withLock { close(&$0) }

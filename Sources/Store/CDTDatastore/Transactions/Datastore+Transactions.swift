@@ -207,6 +207,7 @@ extension Datastore {
           try transaction.checkIntact()
           try transaction.synchronizeFileNames()
           try stop?.check()
+          try suspension.check()
           let pending = PendingWrite(
             connection: connection, previousSequence: before, lastSequence: transaction.sequence,
             replicatedSequences: transaction.replicatedSequences,

@@ -113,6 +113,7 @@ public class ReadTransaction {
   /// The connection, while the transaction is open.
   package func connection() throws -> Connection {
     guard let open else { throw DatastoreError(.closed(store.name)) }
+    try store.suspension.check()
     return open
   }
 

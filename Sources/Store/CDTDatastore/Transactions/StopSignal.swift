@@ -4,7 +4,7 @@ import Synchronization
 /// thread.
 package final class StopSignal: Sendable {
   private enum Reason: UInt8, AtomicRepresentable {
-    case none, cancelled, timedOut
+    case none, cancelled, timedOut, suspended
   }
 
   private let reason = Atomic(Reason.none)
@@ -23,6 +23,9 @@ package final class StopSignal: Sendable {
 
   func expire() { set(.timedOut) }
 
+  /// Ends an operation on a datastore that is not open.
+  func suspend() { set(.suspended) }
+
   private func set(_ new: Reason) {
     // The first reason is kept.
     _ = reason.compareExchange(expected: .none, desired: new, ordering: .relaxed)
@@ -37,12 +40,13 @@ package final class StopSignal: Sendable {
     if let deadline, deadline <= .now { expire() }
   }
 
-  /// - Throws: `CancellationError`, or ``DatastoreError`` with the code `.timedOut`, if the operation should end.
+  /// - Throws: `CancellationError`, or ``DatastoreError`` with the code `.timedOut` or `.suspended`, if the operation should end.
   package func check() throws {
     guard isSet else { return }
     switch reason.load(ordering: .relaxed) {
     case .cancelled: throw CancellationError()
     case .timedOut: throw DatastoreError(.timedOut)
+    case .suspended: throw DatastoreError(.endedBySuspension("the operation"))
     case .none: return
     }
   }

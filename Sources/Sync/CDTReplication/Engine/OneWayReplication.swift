@@ -392,7 +392,7 @@ struct OneWayReplication: Sendable {
       } catch let error as ReplicationError where error.isTransient {
         failures += 1
         try await pause(after: failures, error, requested: error.pause, error.message)
-      } catch let error as DatastoreError where error.code == .busy {
+      } catch let error as DatastoreError where [.busy, .suspended].contains(error.code) {
         failures += 1
         try await pause(after: failures, error, error.message)
       }
