@@ -122,7 +122,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// The library is older than ``Connection/minimumLibraryVersion``.
   package var isOldLibrary: Bool { extendedCode == Self.oldLibraryCode }
 
-  /// What the message names is suspended.
+  /// The datastore or manager that the message names is suspended.
   package var isSuspended: Bool { extendedCode == Self.suspendedCode }
 
   /// SQLite has no negative codes.

@@ -17,7 +17,7 @@ package final class Suspension: Sendable {
   package let writer = Atomic<UInt>(0)
   private let holders = Mutex<(last: UInt64, all: [UInt64: @Sendable () -> Void])>((0, [:]))
 
-  /// - Parameter subject: What is suspended, for errors.
+  /// - Parameter subject: The datastore or manager in words, for errors.
   package init(_ subject: String) {
     self.subject = subject
   }
@@ -32,8 +32,6 @@ package final class Suspension: Sendable {
     case .suspended: true
     }
   }
-
-  // MARK: Using the files
 
   /// A use of the files that ``suspend(within:_:)`` waits for, such as a lock.
   package struct Hold: ~Copyable, Sendable {
@@ -81,8 +79,6 @@ package final class Suspension: Sendable {
 
     deinit { _ = suspension.holders.withLock { $0.all.removeValue(forKey: number) } }
   }
-
-  // MARK: Suspending
 
   /// Begins to suspend: from now on only the write in progress may use the files.
   package func begin() {
