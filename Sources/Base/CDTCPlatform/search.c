@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CDTCPlatform.h"
 
 #include <string.h>
@@ -28,4 +29,8 @@ bool cdt_contains(
     if (text[place + first] == bytes[first] && memcmp(text + place, bytes, (size_t)length) == 0) return true;
   }
   return false;
+}
+
+bool cdt_finds(const uint8_t *text, int64_t count, const uint8_t *bytes, int64_t length) {
+  return memmem(text, (size_t)count, bytes, (size_t)length) != NULL;
 }

@@ -33,6 +33,12 @@ package enum Bytes {
   }
 
   /// Whether a buffer contains bytes.
+  package static func contain(_ bytes: [UInt8], in buffer: UnsafeRawBufferPointer) -> Bool {
+    guard let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return bytes.isEmpty }
+    return cdt_finds(start, Int64(buffer.count), bytes, Int64(bytes.count))
+  }
+
+  /// Whether a buffer contains bytes, of which two are rare.
   ///
   /// - Parameters:
   ///   - first: The position of a byte that is rare in the buffer.

@@ -5,7 +5,4 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-// The search for plain text takes linear time in glibc. <string.h> declares it only with _GNU_SOURCE.
-void *memmem(const void *text, size_t length, const void *wanted, size_t wanted_length);
-
 #endif

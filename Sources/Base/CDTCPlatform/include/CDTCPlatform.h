@@ -100,6 +100,9 @@ void cdt_limit_heaps(int32_t count);
 bool cdt_contains(
     const uint8_t *text, int64_t count, const uint8_t *bytes, int64_t length, int64_t first, int64_t second);
 
+/// Whether a text contains bytes, in linear time with glibc.
+bool cdt_finds(const uint8_t *text, int64_t count, const uint8_t *bytes, int64_t length);
+
 /// The MD5 digests of messages, eight at a time. In C because every imported document has one, also in programs that are built without
 /// optimization.
 ///

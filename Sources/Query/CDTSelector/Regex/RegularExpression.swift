@@ -1,30 +1,17 @@
-import CDTCPCRE2
-import Synchronization
+import CDTPlatform
 
-/// A pattern of `$regex`, compiled once by PCRE2. It can be used from any thread.
+/// A pattern of `$regex`, compiled once. It can be used from any thread.
 ///
-/// Patterns and subjects are UTF-8, a match can be anywhere in the subject, and `\d`, `\w` and `\s` are ASCII. The
-/// just-in-time compiler is used if available. A match that exceeds the limits of ``MatchBudget`` or needs more than
-/// ``heapLimitKiB`` of memory ends with an error and has no result.
-package final class RegularExpression: @unchecked Sendable {
-  // Sendable without a lock: `code` is immutable after compilation and can be shared by threads, and everything that a
-  // match changes is in a Scratch, which is guarded by the Mutex.
-
+/// Patterns and subjects are UTF-8, a match can be anywhere in the subject, and `\d`, `\w` and `\s` are ASCII. A match that exceeds the
+/// limits of ``MatchBudget`` ends with an error and has no result.
+package final class RegularExpression: Sendable {
   package let pattern: String
   /// Letters of `imsx`, each once, in this order.
   package let options: String
   /// The bytes of every match, if the pattern is plain text.
   package let literal: [UInt8]?
-  /// Whether a match can only begin at the start of the subject.
-  let isAnchored: Bool
-  /// Whether the result depends on the position at which matching begins, as with `\G` and verbs such as `(*COMMIT)`.
-  let isIndivisible: Bool
+  let engine: SystemPattern
 
-  private let code: OpaquePointer
-  private let idle = Mutex<[Scratch]>([])
-
-  /// The maximum memory of a match, in KiB.
-  package static let heapLimitKiB: UInt32 = 20_000
   /// The maximum length of a pattern, in bytes.
   package static let maximumLength = 32_000
 
@@ -33,6 +20,7 @@ package final class RegularExpression: @unchecked Sendable {
     package let message: String
     /// The place in the pattern, in bytes.
     package let offset: Int
+    package var remedy = "fix the pattern"
   }
 
   /// A match exceeded a limit.
@@ -41,125 +29,20 @@ package final class RegularExpression: @unchecked Sendable {
   package init(pattern: String, options: String = "") throws(Refusal) {
     self.pattern = pattern
     self.options = options
-    var flags = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT
-    for option in options {
-      switch option {
-      case "i": flags |= PCRE2_CASELESS
-      case "m": flags |= PCRE2_MULTILINE
-      case "s": flags |= PCRE2_DOTALL
-      case "x": flags |= PCRE2_EXTENDED
-      default: throw Refusal(message: "unknown option \"\(option)\"", offset: 0)
-      }
+    for option in options where !"imsx".contains(option) {
+      throw Refusal(message: "unknown option \"\(option)\"", offset: 0)
     }
-    var error: Int32 = 0
-    var offset = 0
-    let bytes = Array(pattern.utf8)
-    // An empty array may have no address, which PCRE2 does not accept.
-    let compiled = (bytes + [0]).withUnsafeBufferPointer {
-      pcre2_compile_8($0.baseAddress, bytes.count, flags, &error, &offset, nil)
-    }
-    guard let compiled else { throw Refusal(message: Self.message(error), offset: offset) }
-    code = compiled
+    engine = try SystemPattern(pattern, options: options)
     literal = Self.literal(pattern, options: options)
-    isIndivisible = pattern.utf8.contains("\\G".utf8) || pattern.utf8.contains("(*".utf8)
-    var properties: UInt32 = 0
-    pcre2_pattern_info_8(compiled, UInt32(PCRE2_INFO_ALLOPTIONS), &properties)
-    isAnchored = properties & PCRE2_ANCHORED != 0
-    // Without the just-in-time compiler the interpreter is used.
-    pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE)
-  }
-
-  deinit {
-    idle.withLock { $0 = [] }
-    pcre2_code_free_8(code)
   }
 
   /// Whether the pattern matches anywhere in the subject, which is UTF-8.
   package func matches(
     _ subject: UnsafeRawBufferPointer, _ budget: MatchBudget = MatchBudget()
   ) throws(LimitPassed) -> Bool {
-    if let literal { return Self.contains(literal, in: subject) }
-    let scratch = idle.withLock { $0.popLast() } ?? Scratch(code)
-    defer { idle.withLock { $0.append(scratch) } }
-    var search = PatternSearch(self, subject, budget, scratch)
-    return try search.run()
+    if let literal { return Bytes.contain(literal, in: subject) }
+    return try engine.matches(subject, budget)
   }
-
-  private static func contains(_ literal: [UInt8], in subject: UnsafeRawBufferPointer) -> Bool {
-    guard let start = subject.baseAddress else { return false }
-    return memmem(start, subject.count, literal, literal.count) != nil
-  }
-
-  /// Looks for a match that begins at one of some positions.
-  ///
-  /// - Parameters:
-  ///   - positions: Offsets of the subject, or its length.
-  ///   - steps: The maximum number of steps at each position.
-  ///   - scratch: Memory of a match, or `nil` for new memory.
-  func firstMatch(
-    in subject: UnsafeRawBufferPointer, at positions: ClosedRange<Int>, steps: Int, _ scratch: Scratch? = nil
-  ) -> MatchOutcome {
-    let scratch = scratch ?? Scratch(code)
-    guard let data = scratch.data else { return .failed }
-    pcre2_set_match_limit_8(scratch.context, UInt32(clamping: steps))
-    pcre2_set_offset_limit_8(scratch.context, positions.upperBound)
-    let start = subject.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    func run(_ options: UInt32) -> Int32 {
-      Self.empty.withUTF8Buffer { empty in
-        pcre2_match_8(
-          code, start ?? empty.baseAddress, subject.count, positions.lowerBound, options, data,
-          scratch.context)
-      }
-    }
-    var result = run(0)
-    // The compiled matcher has its own stack; the interpreter uses the heap, up to the limit.
-    if result == PCRE2_ERROR_JIT_STACKLIMIT { result = run(PCRE2_NO_JIT) }
-    switch result {
-    case 0...: return .match
-    case PCRE2_ERROR_NOMATCH: return .noMatch
-    case PCRE2_ERROR_MATCHLIMIT: return .needsMoreSteps
-    default: return .failed
-    }
-  }
-
-  private static let empty: StaticString = ""
-
-  private static func message(_ code: Int32) -> String {
-    var buffer = [UInt8](repeating: 0, count: 256)
-    let length = buffer.withUnsafeMutableBufferPointer {
-      pcre2_get_error_message_8(code, $0.baseAddress, 256)
-    }
-    return length > 0 ? String(decoding: buffer[..<Int(length)], as: UTF8.self) : "error \(code)"
-  }
-
-  /// The memory of one match at a time.
-  final class Scratch: @unchecked Sendable {
-    // Sendable without a lock: one match at a time uses it, guarded by the pattern's Mutex.
-    let data: OpaquePointer?
-    let context: OpaquePointer?
-    private let stack: OpaquePointer?
-
-    init(_ code: OpaquePointer) {
-      data = pcre2_match_data_create_from_pattern_8(code, nil)
-      context = pcre2_match_context_create_8(nil)
-      stack = pcre2_jit_stack_create_8(32 * 1024, 1024 * 1024, nil)
-      pcre2_set_heap_limit_8(context, RegularExpression.heapLimitKiB)
-      if let stack { pcre2_jit_stack_assign_8(context, nil, UnsafeMutableRawPointer(stack)) }
-    }
-
-    deinit {
-      pcre2_match_data_free_8(data)
-      pcre2_match_context_free_8(context)
-      pcre2_jit_stack_free_8(stack)
-    }
-  }
-}
-
-/// The result of one call of PCRE2.
-enum MatchOutcome {
-  case match, noMatch, needsMoreSteps
-  /// It needs more memory than allowed.
-  case failed
 }
 
 extension RegularExpression: Hashable {
