@@ -28,9 +28,12 @@ func module(
 }
 
 /// A library of the system.
-func library(_ folder: String, _ name: String, _ pkgConfig: String, _ package: String) -> Target {
+func library(
+  _ folder: String, _ name: String, _ pkgConfig: String, _ package: String, brew: String? = nil
+) -> Target {
   .systemLibrary(
-    name: name, path: "Sources/\(folder)/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+    name: name, path: "Sources/\(folder)/\(name)", pkgConfig: pkgConfig,
+    providers: [.apt([package])] + (brew.map { [.brew([$0])] } ?? []))
 }
 
 let package = Package(
@@ -56,6 +59,7 @@ let package = Package(
     .default(enabledTraits: ["Replication", "Server"]),
     .trait(name: "Replication", description: "Replication with CouchDB, and queries of a CouchDB."),
     .trait(name: "Server", description: "A server that speaks CouchDB's HTTP API."),
+    .trait(name: "PCRE2", description: "All patterns of PCRE2 on macOS, with Homebrew's library."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -89,8 +93,18 @@ let package = Package(
     module("Store", "CDTDatastore", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTSQLite"]),
     module("Store", "CouchDB", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore"]),
 
-    library("Query", "CDTCPCRE2", "libpcre2-8", "libpcre2-dev"),
-    module("Query", "CDTSelector", ["CDTPlatform", "CDTJSON", "CDTDatastore", "CDTCPCRE2"]),
+    library("Query", "CDTCPCRE2", "libpcre2-8", "libpcre2-dev", brew: "pcre2"),
+    module("Query", "CDTFoundationPattern"),
+    module(
+      "Query", "CDTSelector",
+      [
+        "CDTPlatform", "CDTJSON", "CDTDatastore",
+        .target(name: "CDTCPCRE2", condition: .when(platforms: [.linux, .android])),
+        .target(name: "CDTCPCRE2", condition: .when(platforms: [.macOS], traits: ["PCRE2"])),
+        .target(
+          name: "CDTFoundationPattern",
+          condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+      ]),
     module("Query", "CDTRules", ["CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
     module(
       "Query", "CDTIndex",
@@ -240,7 +254,8 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTRecovery", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan", "CDTQuery", "CDTQueryTesting",
+        "CDTRecovery", "CDTFoundationPattern", "CDTSelector", "CDTRules", "CDTIndex", "CDTPlan", "CDTQuery",
+        "CDTQueryTesting",
         "CDTCSQLite",
         "CDTTestSupport",
         "CDTRandomDocuments", "cdt-store-worker",

@@ -13,7 +13,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 log=.build/tests.log
 network='^(CDTServer|CDTReplication)Tests\.'
-random='\.(Law|LawOne|LiveLaw|RemoteLaw|ReadingDoorLaw|MultipartFuzz|TextSearch|RandomText|RevisionOrder|ImporterDamage|Shrinker|PlanCost)Tests/'
+random='\.(Law|PatternLaw|LawOne|LiveLaw|RemoteLaw|ReadingDoorLaw|MultipartFuzz|TextSearch|RandomText|RevisionOrder|ImporterDamage|Shrinker|PlanCost)Tests/'
 random+='|\.(DocumentFieldIndex|OrderKey)Tests/'
 files='\.(Damage|DamagedFile|Recovery|SealedDatabase)Tests/'
 reliability='^ReliabilityTests\.|'$files

@@ -5,10 +5,15 @@ enum RegexTarget {
   static func run(_ input: [UInt8]) throws {
     let (pattern, rest) = firstLine(input)
     let (options, subject) = firstLine(rest)
-    guard let pattern = String(validating: pattern, as: UTF8.self),
-      let expression = try? RegularExpression(
-        pattern: pattern, options: String(decoding: options, as: UTF8.self))
-    else { return }
+    let letters = String(decoding: options, as: UTF8.self)
+    guard let pattern = String(validating: pattern, as: UTF8.self), letters.allSatisfy("imsx".contains) else {
+      return
+    }
+    guard let expression = try? RegularExpression(pattern: pattern, options: letters) else {
+      let isPortable = (try? PortablePattern(pattern, options: letters)) != nil
+      expect(!isPortable, "a pattern of the subset that does not compile")
+      return
+    }
     subject.withUnsafeBytes { bytes in
       guard let matches = try? expression.matches(bytes) else { return }
       if let again = try? expression.matches(bytes) { expectEqual(again, matches, "the same match again") }

@@ -169,7 +169,7 @@ extension ModelField where Value == String {
     self.is("$beginsWith", .string(prefix))
   }
 
-  /// A regular expression of PCRE2 matches the string somewhere.
+  /// A pattern matches the string somewhere.
   public func matches(_ pattern: String) -> QueryCondition<Model> {
     self.is("$regex", .string(pattern))
   }
