@@ -7,10 +7,10 @@ package enum DesignRules {
   /// The members of a design document that are its rules.
   package static let members = [RuleSet.writing, RuleSet.reading, "defs"]
 
-  /// Throws if the rules of a design document can't be read.
+  /// Throws if a design document can't be saved, since its rules can't be read, here or by another system.
   package static func check(_ body: JSONObject, of id: String) throws(QueryError) {
-    _ = try RuleSet.writingRule(of: id, body)
-    _ = try RuleSet.readingRules(body)
+    _ = try RuleSet.writingRule(of: id, body, isSaved: true)
+    _ = try RuleSet.readingRules(body, isSaved: true)
   }
 
   /// Reads rules without a design document.

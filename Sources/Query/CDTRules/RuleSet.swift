@@ -17,12 +17,13 @@ struct RuleSet: Sendable {
     private let matcher: RuleMatcher
     let readsOldDocument: Bool
 
-    init(_ json: JSONValue, of id: String, _ body: JSONObject) throws(QueryError) {
+    init(_ json: JSONValue, of id: String, _ body: JSONObject, isSaved: Bool) throws(QueryError) {
       guard case .object(let selector) = json else {
         throw QueryError(.notAnObject(json), at: RuleSet.writing)
       }
       do throws(QueryError) {
-        clause = try QuerySelector(selector, with: RuleAdditions(.writing, of: body)).clause
+        let additions = RuleAdditions(.writing, of: body, requiresPortablePatterns: isSaved)
+        clause = try QuerySelector(selector, with: additions).clause
       } catch {
         throw error.below(RuleSet.writing)
       }
@@ -41,14 +42,15 @@ struct RuleSet: Sendable {
     let roles: [String]
     let clause: Clause
 
-    init(_ json: JSONValue, at place: String, of body: JSONObject) throws(QueryError) {
+    init(_ json: JSONValue, at place: String, of body: JSONObject, isSaved: Bool) throws(QueryError) {
       guard case .object(let entry) = json, case .array(let roles)? = entry["roles"],
         case .object(let selector)? = entry["selector"], entry.count == 2,
         roles.allSatisfy({ $0.stringValue != nil })
       else { throw QueryError(.readingRule(json), at: place) }
       self.roles = roles.compactMap(\.stringValue)
       do throws(QueryError) {
-        clause = try QuerySelector(selector, with: RuleAdditions(.reading, of: body)).clause
+        let additions = RuleAdditions(.reading, of: body, requiresPortablePatterns: isSaved)
+        clause = try QuerySelector(selector, with: additions).clause
       } catch {
         throw error.below("\(place).selector")
       }
@@ -104,12 +106,14 @@ struct RuleSet: Sendable {
   }
 
   /// The entries of `read` of a design document; `nil` if it has none.
-  static func readingRules(_ body: JSONObject) throws(QueryError) -> [ReadingRule]? {
+  ///
+  /// - Parameter isSaved: Whether the design document is being saved. Then its patterns must be of the portable subset.
+  static func readingRules(_ body: JSONObject, isSaved: Bool = false) throws(QueryError) -> [ReadingRule]? {
     guard body["language"] == "query", let json = body[reading], json != .null else { return nil }
     guard case .array(let entries) = json else { throw QueryError(.readingRule(json), at: reading) }
     var rules: [ReadingRule] = []
     for (number, entry) in entries.enumerated() {
-      rules.append(try ReadingRule(entry, at: "\(reading)[\(number)]", of: body))
+      rules.append(try ReadingRule(entry, at: "\(reading)[\(number)]", of: body, isSaved: isSaved))
     }
     return rules
   }
@@ -123,9 +127,11 @@ struct RuleSet: Sendable {
   }
 
   /// - Throws: ``QueryError`` with the path of the clause in the design document.
-  static func writingRule(of id: String, _ body: JSONObject) throws(QueryError) -> WritingRule? {
+  static func writingRule(
+    of id: String, _ body: JSONObject, isSaved: Bool = false
+  ) throws(QueryError) -> WritingRule? {
     guard body["language"] == "query", let rule = body[writing], rule != .null else { return nil }
-    return try WritingRule(rule, of: id, body)
+    return try WritingRule(rule, of: id, body, isSaved: isSaved)
   }
 }
 

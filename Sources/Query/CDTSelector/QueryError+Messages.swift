@@ -10,12 +10,14 @@ extension QueryError {
     case emptyMember(String), emptyFieldValue, emptyComplement, emptyElementSelector(String)
     case mixedKeys(String, String), invalidPath(String, FieldPath.Fault)
     case wrongArgument(of: String, wanted: String, found: JSONValue), unknownType(String), notANumber
-    case optionsWithoutRegex, unknownRegexOption(Character), regexRefused(String, offset: Int), regexTooLong
+    case optionsWithoutRegex, unknownRegexOption(Character), regexRefused(RegularExpression.Refusal),
+      regexTooLong
     case moduloCount(Int), moduloByZero
     case tooDeep, valueTooDeep, tooManyClauses
     case invalidSearch(TextSearch.Failure), textUnderNegation, secondText, textWithoutIndex
     case matchLimit(pattern: String, documentID: String), timedOut(Duration)
     // Rules
+    case regexNotPortable(RegularExpression.Refusal)
     case notInRule(String), thenIsMissing, withoutIf(String), unknownReference(String), recursiveReference(
       String)
     case unknownRuleMember(String, known: [String]), otherLanguage(String), notADocument(JSONValue),
@@ -60,7 +62,7 @@ extension QueryError {
         .invalidPath
       case .viewWithoutValue: .invalidIndex
       case .reservedField, .overlappingRename, .invalidAmount, .misfit: .invalidChange
-      case .regexRefused, .regexTooLong: .invalidRegex
+      case .regexRefused, .regexTooLong, .regexNotPortable: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
       case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers, .tooManyIncludes: .tooLarge
       case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory,
@@ -146,8 +148,10 @@ extension QueryError {
       case .optionsWithoutRegex: "\"$options\" needs a \"$regex\" beside it; add one or remove \"$options\""
       case .unknownRegexOption(let option):
         "\"\(option)\" is not an option of \"$regex\"; use only the letters \"imsx\""
-      case .regexRefused(let message, let offset):
-        "the pattern does not compile: \(message) at offset \(offset); fix the pattern"
+      case .regexRefused(let refusal):
+        "the pattern does not compile: \(refusal.message) at offset \(refusal.offset); \(refusal.remedy)"
+      case .regexNotPortable(let refusal):
+        "devices and servers might decide the pattern differently: \(refusal.message) at offset \(refusal.offset); \(refusal.remedy)"
       case .regexTooLong:
         "the pattern is longer than \(RegularExpression.maximumLength) bytes; use a shorter one"
       case .moduloCount(let count): "\"$mod\" takes two numbers, [divisor, remainder], not \(count)"

@@ -312,6 +312,40 @@ import Testing
     }
   }
 
+  @Test
+  func
+    `a pattern outside of the portable subset is refused when a rule is saved, and works where one is stored`()
+    throws
+  {
+    let pattern: JSONValue = ["newDoc.a": ["$regex": #"x\Ky"#]]
+    let message =
+      #"devices and servers might decide the pattern differently: it has "\K" at offset 1; put what precedes it in a look-behind (?<=…)"#
+    try withStores(as: Self.admin) { store, free in
+      let rule: JSONObject = ["language": "query", "validate_doc_update": pattern]
+      let readers: JSONValue = [
+        ["roles": ["*"], "selector": ["$or": [["a": ["$not": ["$regex": #"x\Ky"#]]]]]]
+      ]
+      for (body, place) in [
+        (rule, "validate_doc_update.newDoc.a.$regex"),
+        (["language": "query", "read": readers], "read[0].selector.$or[0].a.$not.$regex"),
+      ] {
+        let draft = DocumentDraft(id: "_design/x", body: body)
+        let refused = #expect(throws: QueryError.self) { try store.createDocument(from: draft) }
+        #expect(refused?.description == "\(place): \(message)")
+        #expect(refused?.code == .invalidRegex)
+      }
+      let set = #expect(throws: QueryError.self) { try free.setRules(["validate_doc_update": pattern]) }
+      #expect(set?.message == message)
+
+      let revision = try #require(RevisionID(other))
+      try store.write {
+        try $0.forceInsert(DocumentRevision(id: "_design/x", revisionID: revision, body: rule))
+      }
+      try store.createDocument(from: DocumentDraft(body: ["a": "xy"]))
+      #expect(try refusal { _ = try store.createDocument(from: DocumentDraft(body: ["a": "y"])) } != nil)
+    }
+  }
+
   @Test func aPatternThatExceedsItsLimitRefusesTheWrite() throws {
     try withStores(["newDoc.a": ["$regex": "^(a+)+$"]]) { store, _ in
       let reason = try refusal {

@@ -16,7 +16,9 @@ struct RuleTrial {
 
   init(_ rule: JSONObject, definitions: JSONObject = [:]) throws(QueryError) {
     clause = try QuerySelector(
-      rule, with: RuleAdditions(.writing, of: ["language": "query", "defs": .object(definitions)])
+      rule,
+      with: RuleAdditions(
+        .writing, of: ["language": "query", "defs": .object(definitions)], requiresPortablePatterns: false)
     ).clause
   }
 

@@ -134,6 +134,13 @@ import Testing
       let refused = try await server.put("/db/_design/rules", broken)
       #expect(refused.status == 400)
       #expect(refused.json["reason"]?.stringValue?.hasPrefix("validate_doc_update.newDoc.a.$get") == true)
+      let pattern = try await server.put(
+        "/db/_design/rules", Self.rule(["newDoc": ["a": ["$regex": #"x\Ky"#]]]))
+      #expect(pattern.status == 400)
+      #expect(
+        pattern.json["reason"]?.stringValue?.hasPrefix(
+          "validate_doc_update.newDoc.a.$regex: devices and servers might decide the pattern differently")
+          == true)
       var replicated = broken.objectValue ?? [:]
       (replicated["_id"], replicated["_rev"]) = ("_design/rules", "1-a")
       // It is stored as a replicator finds it at the source.

@@ -47,7 +47,7 @@ package struct DesignDocument: Sendable {
       try DesignRules.check(body, of: id)
     } catch {
       ruleError = error
-      notes.append("Nothing can be written where rules are enforced, as its rules can't be read: \(error)")
+      notes.append("Nothing can be written where its rules are enforced and can't be read: \(error)")
     }
     for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
       for (name, definition) in body[kind]?.objectValue ?? [:] {

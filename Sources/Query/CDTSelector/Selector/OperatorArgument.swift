@@ -139,7 +139,16 @@ enum OperatorArgument {
     do {
       return try RegularExpression(pattern: text, options: canonical)
     } catch {
-      throw QueryError(.regexRefused(error.message, offset: error.offset), at: path)
+      throw QueryError(.regexRefused(error), at: path)
+    }
+  }
+
+  /// Throws if engines other than PCRE2 may decide a pattern differently.
+  static func checkIsPortable(_ expression: RegularExpression, at path: String) throws(QueryError) {
+    do throws(RegularExpression.Refusal) {
+      _ = try PortablePattern(expression.pattern, options: expression.options)
+    } catch {
+      throw QueryError(.regexNotPortable(error), at: path)
     }
   }
 }

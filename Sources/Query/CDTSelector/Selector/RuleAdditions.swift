@@ -12,10 +12,13 @@ package struct RuleAdditions: Sendable {
   package let kind: Kind
   /// The design document, in which `$ref` finds selectors.
   package let designDocument: JSONObject
+  /// Whether patterns must be of the portable subset: when a rule is saved, but not when a stored rule is enforced.
+  package let requiresPortablePatterns: Bool
 
-  package init(_ kind: Kind, of designDocument: JSONObject) {
+  package init(_ kind: Kind, of designDocument: JSONObject, requiresPortablePatterns: Bool) {
     self.kind = kind
     self.designDocument = designDocument
+    self.requiresPortablePatterns = requiresPortablePatterns
   }
 
   package static let user = "userCtx"

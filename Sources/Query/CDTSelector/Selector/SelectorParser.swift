@@ -174,9 +174,11 @@ struct SelectorParser {
       case "$options":
         guard object["$regex"] != nil else { throw QueryError(.optionsWithoutRegex, at: path) }
       case "$regex":
-        let options = object["$options"]
-        members.append(
-          target.clause(.regex(try OperatorArgument.regex(argument, options: options, at: place))))
+        let expression = try OperatorArgument.regex(argument, options: object["$options"], at: place)
+        if additions?.requiresPortablePatterns == true {
+          try OperatorArgument.checkIsPortable(expression, at: path)
+        }
+        members.append(target.clause(.regex(expression)))
       case "$elemMatch", "$allMatch", "$keyMapMatch":
         members.append(target.clause(try elementOperator(name, argument, at: path)))
       case _ where isNeutral(name):
