@@ -63,6 +63,7 @@ import Testing
     ("(a(?i)b|c)d", "Cd", true), (#"\Qa\E+$"#, "aa", true), (#"^\R$"#, "\r\n", true),
     (#"^\R\n"#, "\r\n", false),
     (#"^\S\W\D$"#, "éé🇩", true), ("(?>[ab]+?)c", "abc", true), ("[ab]+(?>|_)b", "ab", true),
+    ("(?=a)(?:b|)a", "a", true),
     (#".*\R"#, "\r", true), (#"\S+\R"#, "\u{85}\u{85}", true),
   ])
   func `both engines mean the same`(_ pattern: String, _ subject: String, _ matches: Bool) throws {
@@ -113,6 +114,14 @@ import Testing
     #expect(Self.outcome(pattern, on: String(repeating: "a", count: 60) + "b", MatchBudget()) == nil)
   }
 
+  /// ICU gives up by itself, as if there were no match.
+  @Test(.timeLimit(.usual), arguments: [10, 40, 400])
+  func `Foundation gives up a match with too many operations at each step`(_ count: Int) {
+    let letters = String(repeating: "[ab]", count: count)
+    let text = String(repeating: "a", count: 60 * count) + "b"
+    #expect(Self.outcome("^(?:\(letters)|\(letters))*c", on: text, MatchBudget()) == nil)
+  }
+
   @Test(.timeLimit(.usual)) func `Foundation gives up what is slow in a long string`() {
     let text = String(repeating: "a", count: 1_000_000)
     #expect(Self.outcome("(?=a*[^a])", on: text, MatchBudget()) == nil)
@@ -161,9 +170,9 @@ import Testing
     ),
     (
       "a{,2}",
-      #"1: it has a "{" that begins no quantifier; write "\{" for a brace, and {0,n} for up to n repetitions"#
+      #"1: it has a "{" that does not begin a quantifier; write "\{" for a brace, and {0,n} for up to n repetitions"#
     ),
-    (#"[\d-z]"#, #"3: it has a "-" within a set that makes no range; write "\-""#),
+    (#"[\d-z]"#, #"3: it has a "-" in a set that is not part of a range; write "\-""#),
     (
       "(?<=a+)",
       "0: it has a look-behind of variable or more than 255 characters; give all its alternatives fixed lengths"
@@ -171,8 +180,14 @@ import Testing
     ("x(", #"1: it has "(" without its end; complete it"#),
     ("a\\", #"1: it has "\" without its end; write "\\" for a backslash"#),
     ("a)", #"1: it has a ")" without a "("; write "\)" for a parenthesis"#),
-    ("*a", #"0: it has "*" after nothing that can be repeated; escape it with a backslash, or remove it"#),
-    (#"\b+"#, #"2: it has "+" after nothing that can be repeated; escape it with a backslash, or remove it"#),
+    (
+      "*a",
+      #"0: it has "*" with nothing before it that can be repeated; escape it with a backslash, or remove it"#
+    ),
+    (
+      #"\b+"#,
+      #"2: it has "+" with nothing before it that can be repeated; escape it with a backslash, or remove it"#
+    ),
     ("a**", #"2: it has the quantifier "*" after a quantifier; put what is repeated in a group (?:…)"#),
     (
       "a{3,1}",
@@ -181,11 +196,11 @@ import Testing
     ("[b-a]", #"1: it has the range "b-a", whose ends are in the wrong order; exchange them"#),
     (
       "[[:foo:]]",
-      #"1: it has "[:foo:]", which is no class of a set; write a class such as [[:alpha:]], or escape the bracket"#
+      #"1: it has "[:foo:]", which is not a class of characters; write a class such as [[:alpha:]], or escape the bracket"#
     ),
     (
       #"(a\1)"#,
-      #"2: it has "\1", which refers to no group that ends before it; refer to a group before it, with \g{n} if a digit follows"#
+      #"2: it has "\1", which does not refer to a group that ends before it; refer to a group before it, with \g{n} if a digit follows"#
     ),
     (
       "(?<a>b)(?<a>c)",
@@ -193,7 +208,7 @@ import Testing
     ),
     (
       #"\x{110000}"#,
-      #"0: it has "\x{110000}", which is no character; write \x{…} with one to six hexadecimal digits"#
+      #"0: it has "\x{110000}", which is not a character; write \x{…} with one to six hexadecimal digits"#
     ),
     (
       String(repeating: "(", count: 41) + String(repeating: ")", count: 41),

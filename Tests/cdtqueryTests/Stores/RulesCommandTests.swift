@@ -103,6 +103,12 @@ import Testing
     Case(
       testDescription: "an operator", rules: #"{"validate_doc_update": {"newDoc.age": {"$gtt": 1}}}"#,
       message: #"validate_doc_update.newDoc.age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)"#),
+    Case(
+      testDescription: "a pattern that systems may decide differently",
+      rules: #"{"validate_doc_update": {"newDoc.name": {"$regex": "^\\X$"}}}"#,
+      message:
+        #"validate_doc_update.newDoc.name.$regex: devices and servers might decide the pattern differently: it has "\X" at offset 1; write \P{M}\p{M}*"#
+    ),
     Case(testDescription: "no JSON", rules: "{", message: "line 1"),
     Case(
       testDescription: "a function", rules: #"{"validate_doc_update": "function (n) {}"}"#,

@@ -21,8 +21,7 @@
     static let heapLimitKiB: UInt32 = 20_000
 
     init(_ pattern: String, options: String) throws(RegularExpression.Refusal) {
-      code = try Self.compile(
-        pattern, options: options, isOptimized: !Self.isDelicate(pattern) || Self.isSound)
+      code = try Self.compile(pattern, options: options, Self.safeguards(pattern))
       isIndivisible = pattern.utf8.contains("\\G".utf8) || pattern.utf8.contains("(*".utf8)
       var properties: UInt32 = 0
       pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_ALLOPTIONS), &properties)
@@ -35,7 +34,7 @@
     }
 
     private static func compile(
-      _ pattern: String, options: String, isOptimized: Bool
+      _ pattern: String, options: String, _ safeguards: UInt32
     ) throws(RegularExpression.Refusal) -> OpaquePointer {
       var flags = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT
       for option in options.utf8 {
@@ -46,7 +45,7 @@
         default: flags |= PCRE2_EXTENDED
         }
       }
-      if !isOptimized { flags |= PCRE2_NO_AUTO_POSSESS }
+      flags |= safeguards
       var error: Int32 = 0
       var offset = 0
       let bytes = Array(pattern.utf8)
@@ -58,7 +57,7 @@
         throw RegularExpression.Refusal(message: message(error), offset: offset)
       }
       // Without the just-in-time compiler the interpreter is used.
-      if isOptimized { pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE) }
+      if safeguards & PCRE2_NO_AUTO_POSSESS == 0 { pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE) }
       return compiled
     }
 
@@ -66,19 +65,22 @@
       (self.code, isAnchored, isIndivisible) = (code, false, false)
     }
 
-    /// Whether a pattern has a construct with which optimizations of PCRE2 10.42 miss matches: `\D` and `é`, `(?>[ab]+?)c` and `abc`,
-    /// `[ab]+(?>|_)b` and `ab`, `.*\R` and a carriage return.
-    private static func isDelicate(_ pattern: String) -> Bool {
-      [#"\D"#, #"\W"#, #"\S"#, #"\R"#, "(?>", "(*", "*+", "++", "?+", "}+"].contains {
-        pattern.utf8.contains($0.utf8)
+    /// The options without which optimizations of PCRE2 10.42 miss matches of a pattern. See decision 40.
+    private static func safeguards(_ pattern: String) -> UInt32 {
+      func has(_ constructs: [String]) -> Bool { constructs.contains { pattern.utf8.contains($0.utf8) } }
+      var flags: UInt32 = 0
+      if has([#"\D"#, #"\W"#, #"\S"#, #"\R"#, "(?>", "(*", "*+", "++", "?+", "}+"]) {
+        flags |= PCRE2_NO_AUTO_POSSESS
       }
+      if has(["(?=", "(*"]) { flags |= PCRE2_NO_START_OPTIMIZE }
+      return flags == 0 || isSound ? 0 : flags
     }
 
-    /// Whether the library's optimizations find these matches.
+    /// Whether the library finds matches that these optimizations of PCRE2 10.42 miss.
     private static let isSound: Bool = [
-      (#"\D"#, "é"), ("(?>[ab]+?)c", "abc"), ("[ab]+(?>|_)b", "ab"), (#".*\R"#, "\r"),
+      (#"\D"#, "é"), ("(?>[ab]+?)c", "abc"), ("[ab]+(?>|_)b", "ab"), ("(?=a)(?:b|)a", "a"), (#".*\R"#, "\r"),
     ].allSatisfy { pattern, subject in
-      guard let code = try? compile(pattern, options: "", isOptimized: true) else { return false }
+      guard let code = try? compile(pattern, options: "", 0) else { return false }
       let compiled = PCRE2Pattern(code: code)
       return Array(subject.utf8).withUnsafeBytes { bytes in
         compiled.firstMatch(in: bytes, at: 0...bytes.count, steps: MatchBudget.maximumSteps) == .match

@@ -17,10 +17,12 @@ struct PortableEngine<Compiled: SpelledPattern>: PatternEngine {
 
   /// Calls between two measurements.
   private static var interval: Int { 64 }
-  /// Calls that take longer, in nanoseconds of processor time, count as slow. 10,000 steps do everywhere, most positions don't.
-  private static var slowTime: Int64 { 15_000 }
-  /// The maximum number of slow calls. After some 3,900 at one position, 39,000,000 steps, ICU ends without an error, as if there were no match.
-  private static var maximumSlowCalls: Int { 3_000 }
+  /// What takes longer between two measurements, in nanoseconds of processor time, is slow: 10,000 steps between two calls always, most
+  /// positions never.
+  private static var slowTime: Int64 { 1_000_000 }
+  /// The maximum of slow times of a match. ICU ends after some 134,000,000 operations at one position without an error, as if there were no
+  /// match, and can't have done them in this time.
+  private static var maximumSlowTime: Int64 { 100_000_000 }
 
   init(_ pattern: String, options: String) throws(RegularExpression.Refusal) {
     let portable = try PortablePattern(pattern, options: options)
@@ -35,21 +37,21 @@ struct PortableEngine<Compiled: SpelledPattern>: PatternEngine {
   ) throws(RegularExpression.LimitPassed) -> Bool {
     try budget.countMatch()
     var calls = 0
-    var slowCalls = 0
-    var before: Int64 = 0
+    var slowTime: Int64 = 0
+    var before = CurrentThread.processorTime
+    func isWithinLimits() -> Bool {
+      let now = CurrentThread.processorTime
+      let time = now - before
+      before = now
+      guard time > Self.slowTime else { return !budget.mustStop }
+      slowTime += time
+      return slowTime <= Self.maximumSlowTime && (try? budget.spend(time)) != nil
+    }
     let outcome = compiled.matches(subject) {
       calls += 1
-      guard calls.isMultiple(of: Self.interval) else { return true }
-      let now = CurrentThread.processorTime
-      defer { before = now }
-      guard calls > Self.interval else {
-        budget.beginSlowMatch(length: subject.count)
-        return !budget.mustStop
-      }
-      if now - before > Int64(Self.interval) * Self.slowTime { slowCalls += Self.interval }
-      return slowCalls <= Self.maximumSlowCalls && (try? budget.spend(now - before)) != nil
+      return !calls.isMultiple(of: Self.interval) || isWithinLimits()
     }
-    guard let outcome else { throw RegularExpression.LimitPassed() }
+    guard let outcome, outcome || isWithinLimits() else { throw RegularExpression.LimitPassed() }
     return outcome
   }
 }
