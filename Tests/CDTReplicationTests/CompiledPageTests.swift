@@ -92,14 +92,15 @@ import Testing
         $0.hasSuffix("/include/module.modulemap")
       }.map { "\(checkouts.path)/\($0)" }
     let options = maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-    try withTemporaryDirectory { directory in
+    try withTemporaryDirectory { (directory: String) throws in
       let file = "\(directory)/page.swift"
       func diagnostics(_ text: String) throws -> String {
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         return try CompilerCheck.diagnostics(of: file, options)
       }
-      #expect(try diagnostics(program(blocks)) == "")
-      #expect(try diagnostics(program(blocks).replacing(".live(", with: ".life(")).contains("error"))
+      let (right, wrong) = (program(blocks), program(blocks).replacing(".live(", with: ".life("))
+      #expect(try diagnostics(right) == "")
+      #expect(try diagnostics(wrong).contains("error"))
     }
   }
 }

@@ -10,7 +10,7 @@ package final class BuiltProgram: @unchecked Sendable {
   private var rest = Data()
 
   /// The directory of the programs and libraries.
-  static func directory() throws -> URL {
+  package static func directory() throws -> URL {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     return URL(filePath: tests).deletingLastPathComponent()
   }
