@@ -26,10 +26,16 @@ func module(
     swiftSettings: settings)
 }
 
-/// A library of the system.
-func library(_ folder: String, _ name: String, _ pkgConfig: String, _ package: String) -> Target {
-  .systemLibrary(
-    name: name, path: "Sources/\(folder)/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+/// A library of the system. Apple's SDKs have some of them, where the module map is enough to find them.
+func library(
+  _ folder: String, _ name: String, _ pkgConfig: String, _ package: String, isInSDK: Bool = false
+) -> Target {
+  let path = "Sources/\(folder)/\(name)"
+  // The manifest runs on the Mac that builds, also for iOS.
+  #if os(macOS)
+    if isInSDK { return .systemLibrary(name: name, path: path) }
+  #endif
+  return .systemLibrary(name: name, path: path, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 let package = Package(
@@ -74,7 +80,7 @@ let package = Package(
   // Arrows run one way: each target depends only on those above it, and each folder of Sources on the folders above it.
   targets: [
     library("Base", "CDTCCrypto", "libcrypto", "libssl-dev"),
-    library("Base", "CDTCZlib", "zlib", "zlib1g-dev"),
+    library("Base", "CDTCZlib", "zlib", "zlib1g-dev", isInSDK: true),
     .target(name: "CDTCPlatform", path: "Sources/Base/CDTCPlatform"),
     module("Base", "CDTCLibrary"),
     module("Base", "CDTPlatform", ["CDTCLibrary", "CDTCPlatform"]),
@@ -87,7 +93,7 @@ let package = Package(
     module("Base", "CDTGzip", ["CDTCZlib"]),
     module("Base", "CDTJSON", ["CDTPlatform"]),
 
-    library("Store", "CDTCSQLite", "sqlite3", "libsqlite3-dev"),
+    library("Store", "CDTCSQLite", "sqlite3", "libsqlite3-dev", isInSDK: true),
     module("Store", "CDTSQLite", ["CDTPlatform", "CDTDigest", "CDTCSQLite"]),
     module("Store", "CDTDatastore", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTSQLite"]),
     module("Store", "CouchDB", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore"]),
