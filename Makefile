@@ -86,6 +86,7 @@ more-random more-reliability: packages
 more-newest:
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh newest
+	@SWIFT="$(SWIFT)" scripts/test-with-limited-sqlite.sh
 
 more-inputs:
 	@$(MAKE) fuzz-inputs SECONDS=0

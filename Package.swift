@@ -34,12 +34,18 @@ func module(
   let privacy: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #endif
 
-/// A library of the system.
+/// A library of the system. Apple's SDKs have some of them, where the module map is enough to find them.
 func library(
-  _ folder: String, _ name: String, _ pkgConfig: String, _ package: String, brew: String? = nil
+  _ folder: String, _ name: String, _ pkgConfig: String, _ package: String, brew: String? = nil,
+  isInSDK: Bool = false
 ) -> Target {
-  .systemLibrary(
-    name: name, path: "Sources/\(folder)/\(name)", pkgConfig: pkgConfig,
+  let path = "Sources/\(folder)/\(name)"
+  // The manifest runs on the Mac that builds, also for iOS.
+  #if os(macOS)
+    if isInSDK { return .systemLibrary(name: name, path: path) }
+  #endif
+  return .systemLibrary(
+    name: name, path: path, pkgConfig: pkgConfig,
     providers: [.apt([package])] + (brew.map { [.brew([$0])] } ?? []))
 }
 
@@ -86,7 +92,7 @@ let package = Package(
   // Arrows run one way: each target depends only on those above it, and each folder of Sources on the folders above it.
   targets: [
     library("Base", "CDTCCrypto", "libcrypto", "libssl-dev"),
-    library("Base", "CDTCZlib", "zlib", "zlib1g-dev"),
+    library("Base", "CDTCZlib", "zlib", "zlib1g-dev", isInSDK: true),
     .target(name: "CDTCPlatform", path: "Sources/Base/CDTCPlatform"),
     module("Base", "CDTCLibrary"),
     module(
@@ -101,7 +107,7 @@ let package = Package(
     module("Base", "CDTGzip", ["CDTCZlib"]),
     module("Base", "CDTJSON", ["CDTPlatform"]),
 
-    library("Store", "CDTCSQLite", "sqlite3", "libsqlite3-dev"),
+    library("Store", "CDTCSQLite", "sqlite3", "libsqlite3-dev", isInSDK: true),
     module("Store", "CDTSQLite", ["CDTPlatform", "CDTDigest", "CDTCSQLite"]),
     module("Store", "CDTDatastore", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTSQLite"]),
     module("Store", "CouchDB", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore"]),

@@ -21,7 +21,7 @@ concerns() {
 core='Sources/(Base|Store|Query)/'
 concerns random "$core|Sources/(Care|Sync/(CDTReplication|CDTRemote))/|Tests/CDT.*/Fuzz/"
 concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Support)/"
-concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDTQuery/(Execution|Indexing))'
+concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDT(Index/|Query/Execution))'
 concerns inputs 'Sources/Base/CDTJSON/|FuzzTargets/'
 concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Command/cdtquery/Assistants)/|Tests/Clients/'
 concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Explain|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'

@@ -80,6 +80,29 @@ import Testing
     #expect(isListed == isCalled)
   }
 
+  @Test(arguments: [("Store/CDTCSQLite", "sqlite3"), ("Base/CDTCZlib", "z")])
+  func `the library of an SDK is found without pkg-config`(target: String, library: String) throws {
+    let map = try String(
+      contentsOf: Repository.root.appending(path: "Sources/\(target)/module.modulemap"), encoding: .utf8)
+    #expect(map.contains("\n  link \"\(library)\"\n"))
+  }
+
+  /// Apple's SDK, or its library, lacks some of these, and others are there with compile options only.
+  @Test func `no function of SQLite is used that a library may lack`() throws {
+    let optional = [
+      "load_extension", "enable_load_extension", "snapshot_", "preupdate_", "session", "changeset",
+      "unlock_notify", "stmt_scanstatus", "normalized_sql", "column_database_name", "column_table_name",
+      "column_origin_name", "column_decltype", "enable_shared_cache", "key", "rekey", "soft_heap_limit(",
+      "global_recover", "thread_cleanup", "memory_alarm",
+    ]
+    let sources = Repository.root.appending(path: "Sources")
+    for path in try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+    where path.hasSuffix(".swift") || path.hasSuffix("/shim.h") {
+      let text = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
+      for name in optional { #expect(!text.contains("sqlite3_\(name)"), "\(path)") }
+    }
+  }
+
   /// Xcode and SwiftPM suppress the warnings of a package that another one uses, and the compiler refuses both.
   @Test func `warnings are errors only where the environment says so`() throws {
     func manifest(_ environment: String) throws -> String {

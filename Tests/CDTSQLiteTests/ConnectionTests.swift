@@ -36,7 +36,8 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     #expect(!FileManager.default.fileExists(atPath: ":memory:"))
   }
 
-  @Test func `the settings of SQLite that all of a process shares are left alone`() throws {
+  @Test(.enabled(if: !SQLiteLibrary.hasOption("DEFAULT_MEMSTATUS=0"), "it counts memory"))
+  func `the settings of SQLite that all of a process shares are left alone`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     try connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(1000000))")
     #expect(sqlite3_memory_used() > 1_000_000)
@@ -48,6 +49,40 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     }
     #expect(error?.isOldLibrary == true)
     #expect(error?.message == "SQLite 3.39.4 is older than 3.40.0")
+  }
+
+  static let unusable = [
+    ("THREADSAFE=0", true), ("OMIT_WAL", true), ("OMIT_AUTOVACUUM", true), ("TEMP_STORE=0", false),
+  ]
+
+  @Test(arguments: unusable) func `an SQLite without what databases need is refused by the option`(
+    option: String, isForAll: Bool
+  ) throws {
+    func open(_ cipher: DatabaseCipher?) throws(SQLiteError) -> Connection {
+      try Connection(path: ":memory:", mode: .readWriteCreate, cipher: cipher, hasOption: { $0 == option })
+    }
+    let cipher = DatabaseCipher(key: Array(repeating: 1, count: 32))
+    let error = #expect(throws: SQLiteError.self) { try open(isForAll ? nil : cipher) }
+    #expect(error?.isUnusableLibrary == true)
+    let kind = isForAll ? "" : "encrypted "
+    let message = "SQLite was built with SQLITE_\(option), so it can't be used for \(kind)datastores"
+    #expect(error?.message == message)
+    if !isForAll { _ = try open(nil) }
+  }
+
+  @Test func `what is synchronized is on the disk, not in its cache`() throws {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    #expect(try connection.scalar("PRAGMA fullfsync") == 1)
+  }
+
+  @Test func `the options of SQLite are those that it lists`() throws {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    let statement = try connection.statement("PRAGMA compile_options")
+    var options = Set<String>()
+    while try statement.step() { options.insert(statement.text(0)) }
+    #expect(SQLiteLibrary.hasFullText == options.contains("ENABLE_FTS5"))
+    #expect(SQLiteLibrary.hasSizes == options.contains("ENABLE_DBSTAT_VTAB"))
+    #expect(options.allSatisfy(SQLiteLibrary.hasOption))
   }
 
   @Test func `an error has the extended code and the SQL, but no bound value`() throws {

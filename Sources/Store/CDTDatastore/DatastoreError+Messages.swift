@@ -333,6 +333,10 @@ extension DatastoreError {
       self.init(.corrupt, "\(place) is damaged: \(error.message); \(Self.recovery)")
     } else if error.isOldLibrary {
       self.init(.oldSQLite, "\(error.message); install a newer libsqlite3")
+    } else if error.isUnusableLibrary {
+      self.init(.oldSQLite, "\(error.message); use an SQLite that was built without it")
+    } else if error.lacksSharedMemory {
+      self.init(.io, "\(place) can't be used: \(error.message); move it to a local disk")
     } else if error.isInterrupted {
       self.init(.interrupted, "the read of \(place) was interrupted; try again")
     } else if error.isOutOfMemory {

@@ -55,7 +55,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let invalidResolution = Code(rawValue: "invalidResolution")
     /// The data to import is invalid.
     public static let invalidImport = Code(rawValue: "invalidImport")
-    /// The system's SQLite is older than 3.40.
+    /// The system's SQLite is older than 3.40, or was built without something that datastores need.
     public static let oldSQLite = Code(rawValue: "oldSQLite")
     /// A read was interrupted.
     public static let interrupted = Code(rawValue: "interrupted")

@@ -151,18 +151,22 @@ final class CheckedFile {
     methods.xSectorSize = { file in CheckedFile.forward(file) { $1.xSectorSize($0) } }
     methods.xDeviceCharacteristics = { file in CheckedFile.forward(file) { $1.xDeviceCharacteristics($0) } }
     methods.xShmMap = { file, region, size, extends, memory in
-      CheckedFile.forward(file) { $1.xShmMap($0, region, size, extends, memory) }
+      CheckedFile.forward(file) {
+        $1.xShmMap?($0, region, size, extends, memory) ?? SQLiteError.noSharedMemoryCode
+      }
     }
     methods.xShmLock = { file, offset, count, flags in
-      CheckedFile.forward(file) { $1.xShmLock($0, offset, count, flags) }
+      CheckedFile.forward(file) { $1.xShmLock?($0, offset, count, flags) ?? SQLiteError.noSharedMemoryCode }
     }
     methods.xShmBarrier = { file in
       _ = CheckedFile.forward(file) {
-        $1.xShmBarrier($0)
+        $1.xShmBarrier?($0)
         return SQLITE_OK
       }
     }
-    methods.xShmUnmap = { file, deletes in CheckedFile.forward(file) { $1.xShmUnmap($0, deletes) } }
+    methods.xShmUnmap = { file, deletes in
+      CheckedFile.forward(file) { $1.xShmUnmap?($0, deletes) ?? SQLITE_OK }
+    }
     return methods
   }()
 
@@ -210,7 +214,7 @@ final class CheckedFile {
     methods.xShmMap = { file, region, size, extends, memory in
       guard let file = CheckedFile.of(file) else { return SQLITE_MISUSE }
       let code = CheckedFileSystem.creating {
-        file.methods.xShmMap(file.file, region, size, extends, memory)
+        file.methods.xShmMap?(file.file, region, size, extends, memory) ?? SQLiteError.noSharedMemoryCode
       }
       if code == SQLITE_OK, region == 0 { file.logIndex = memory?.pointee.map(UnsafeMutableRawPointer.init) }
       return code
@@ -221,7 +225,7 @@ final class CheckedFile {
     methods.xShmUnmap = { file, deletes in
       guard let file = CheckedFile.of(file) else { return SQLITE_MISUSE }
       file.logIndex = nil
-      return file.methods.xShmUnmap(file.file, deletes)
+      return file.methods.xShmUnmap?(file.file, deletes) ?? SQLITE_OK
     }
     return allocate(methods)
   }()

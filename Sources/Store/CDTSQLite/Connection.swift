@@ -61,13 +61,18 @@ package final class Connection {
   ///     have the lock until the file was read once, since SQLite opens the log by its path.
   ///   - cipher: The keys of an encrypted database.
   ///   - libraryVersion: SQLite's version, which tests override.
+  ///   - hasOption: Whether SQLite was built with an option, which tests override.
   /// - Throws: ``SQLiteError``. A file that is not a database is detected at the first read, not here.
   package init(
     path: String, mode: Mode, checksPages: Bool = true, busyTimeout: Duration = .seconds(5),
     copiedPages use: CopiedPageUse = .refused, in directory: String? = nil, cipher: DatabaseCipher? = nil,
-    libraryVersion: Int32 = sqlite3_libversion_number()
+    libraryVersion: Int32 = sqlite3_libversion_number(),
+    hasOption: (String) -> Bool = SQLiteLibrary.hasOption
   ) throws(SQLiteError) {
     guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
+    if let option = SQLiteLibrary.unusableOptions(isEncrypted: cipher != nil).first(where: hasOption) {
+      throw .unusableLibrary(option, isEncrypted: cipher != nil)
+    }
     let access: Int32 =
       switch mode {
       case .readOnly, .immutable: SQLITE_OPEN_READONLY
@@ -125,6 +130,8 @@ package final class Connection {
         return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts)
           ? 1 : 0
       }, Unmanaged.passUnretained(interruption).toOpaque())
+    // On Apple's systems, fsync leaves content in the drive's cache.
+    try execute("PRAGMA fullfsync = ON")
     // What SQLite sorts would be in a file that is not encrypted.
     if cipher != nil { try execute("PRAGMA temp_store = MEMORY") }
   }

@@ -23,6 +23,7 @@ extension CheckedFile {
 
   /// Takes or releases locks of the log: `xShmLock`.
   func lockLog(_ first: Int32, _ count: Int32, _ flags: Int32) -> Int32 {
+    guard methods.xShmLock != nil else { return SQLiteError.noSharedMemoryCode }
     let locks = first..<(first + count)
     let isWrite = locks.contains(Self.writeLock)
     let isCheckpoint = locks.contains(Self.checkpointLock)

@@ -46,6 +46,11 @@ package struct SQLiteError: Error, Sendable, Hashable {
       self = .wrongLogIndex(of: file)
       return
     }
+    if code == Self.noSharedMemoryCode {
+      self.init(
+        extendedCode: code, message: "the volume has no shared memory for a write-ahead log", sql: sql)
+      return
+    }
     // SQLite also reads its system error from there, but not in every statement.
     let last = SystemError.last.code
     let text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
@@ -101,6 +106,10 @@ package struct SQLiteError: Error, Sendable, Hashable {
   }
   /// `SQLITE_IOERR_SHMSIZE`: the shared memory can't grow, because the volume is full. SQLite keeps no system error.
   private static let sharedMemorySizeCode = SQLITE_IOERR | 19 << 8
+  /// The default VFS has no shared memory for the index of a log, as on network volumes of Apple's systems. SQLite returns this
+  /// code, `SQLITE_NOLFS`, nowhere.
+  static let noSharedMemoryCode = SQLITE_NOLFS
+  package var lacksSharedMemory: Bool { code == Self.noSharedMemoryCode }
   /// A text or a row is longer than SQLite's limit.
   package var isTooBig: Bool { code == SQLITE_TOOBIG }
   /// The SQL names a table or a column that does not exist.
@@ -125,9 +134,13 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// The datastore or manager that the message names is suspended.
   package var isSuspended: Bool { extendedCode == Self.suspendedCode }
 
+  /// The library was built with one of ``SQLiteLibrary/unusableOptions(isEncrypted:)``.
+  package var isUnusableLibrary: Bool { extendedCode == Self.unusableLibraryCode }
+
   /// SQLite has no negative codes.
   private static let oldLibraryCode: Int32 = -1
   private static let suspendedCode: Int32 = -2
+  private static let unusableLibraryCode: Int32 = -3
 
   static func suspended(_ subject: String) -> SQLiteError {
     SQLiteError(extendedCode: suspendedCode, message: subject)
@@ -142,6 +155,13 @@ package struct SQLiteError: Error, Sendable, Hashable {
     return SQLiteError(
       extendedCode: oldLibraryCode,
       message: "SQLite \(spelled(found)) is older than \(spelled(Connection.minimumLibraryVersion))")
+  }
+
+  static func unusableLibrary(_ option: String, isEncrypted: Bool) -> SQLiteError {
+    let kind = isEncrypted ? "encrypted " : ""
+    return SQLiteError(
+      extendedCode: unusableLibraryCode,
+      message: "SQLite was built with SQLITE_\(option), so it can't be used for \(kind)datastores")
   }
 
   /// Something else that uses the file made a checkpoint without the write lock (``CheckedFile/lockLog(_:_:_:)``).

@@ -5,6 +5,21 @@ package enum SQLiteLibrary {
   /// Its version, like `3.40.1`.
   package static var version: String { String(cString: sqlite3_libversion()) }
 
+  /// Whether it has FTS5, which text indexes need.
+  package static let hasFullText = hasOption("ENABLE_FTS5")
+
+  /// Whether it has DBSTAT, which measures tables.
+  package static let hasSizes = hasOption("ENABLE_DBSTAT_VTAB")
+
+  /// Whether it was built with an option, named without `SQLITE_`.
+  package static func hasOption(_ name: String) -> Bool { sqlite3_compileoption_used(name) != 0 }
+
+  /// The options with which a database can't be used.
+  static func unusableOptions(isEncrypted: Bool) -> [String] {
+    // With TEMP_STORE=0, what SQLite sorts is in files, which are not encrypted.
+    ["THREADSAFE=0", "OMIT_WAL", "OMIT_AUTOVACUUM"] + (isEncrypted ? ["TEMP_STORE=0"] : [])
+  }
+
   /// Whether it loses commits if a connection makes a checkpoint without the write lock while another one commits: the WAL-reset
   /// bug. Connections of this package are not affected (``CheckedFile/lockLog(_:_:_:)``), other programs are.
   ///

@@ -17,11 +17,16 @@ package final class BuiltProgram: @unchecked Sendable {
 
   /// Starts the program; its errors are shown among those of the tests.
   ///
-  /// - Parameter faults: The settings of the library `CDTFaults` in the program; see its header.
-  package init(_ name: String, _ arguments: [String], faults: Faults? = nil, hidesErrors: Bool = false) throws
-  {
+  /// - Parameters:
+  ///   - faults: The settings of the library `CDTFaults` in the program; see its header.
+  ///   - usesSystemSQLite: Whether the program has the system's SQLite, also if the tests have another.
+  package init(
+    _ name: String, _ arguments: [String], faults: Faults? = nil, hidesErrors: Bool = false,
+    usesSystemSQLite: Bool = false
+  ) throws {
     let directory = try Self.directory()
     var environment = ProcessInfo.processInfo.environment
+    if usesSystemSQLite { environment["LD_LIBRARY_PATH"] = nil }
     if let faults {
       environment["LD_PRELOAD"] = try FaultLibrary.path()
       // The program that prints them would be loaded with the library, too.

@@ -17,6 +17,8 @@ import Glibc
 /// - `cdt-store-worker die DIRECTORY` changes the datastore `store` and is killed between the commits of documents and indexes.
 /// - `cdt-store-worker change DIRECTORY` changes documents of the datastore `store` without using its indexes.
 /// - `cdt-store-worker stream DIRECTORY MEGABYTES` saves and reads an attachment of this size, and measures.
+/// - `cdt-store-worker words DIRECTORY` makes a text index of the datastore `store`, and searches it.
+/// - `cdt-store-worker network DIRECTORY` opens the datastore `store` with a VFS of SQLite that has no shared memory.
 /// - `cdt-store-worker checkpoint DIRECTORY` makes checkpoints of the database `file`, one after the other, until it is killed.
 let arguments = CommandLine.arguments
 let (mode, directory) = (arguments.count > 2 ? arguments[1] : "", arguments.count > 2 ? arguments[2] : "")
@@ -37,10 +39,12 @@ case ("memory", 1): report = try MemoryUse(in: directory, budget: numbers[0]).re
 case ("die", 0): report = try Dying.run(in: directory)
 case ("change", 0): report = try Changing.run(in: directory)
 case ("stream", 1): report = try Streaming(directory: directory, megabytes: numbers[0]).run()
+case ("words", 0): report = try Words.run(in: directory)
+case ("network", 0): report = try NetworkVolume.run(in: directory)
 case ("checkpoint", 0): report = try Checkpoints.run(in: directory)
 default:
   print(
-    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream|checkpoint DIRECTORY …"]}"#
+    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream|words|network|checkpoint DIRECTORY …"]}"#
   )
   exit(64)
 }

@@ -97,7 +97,7 @@ final class IndexBuilder {
     try connection.transaction(.deferred) {
       let (state, last) = (try file.state(), try file.lastSequence())
       return try state.sequence != last
-        || file.catalog().entries.contains {
+        || usableEntries().contains {
           $0.watermark != nil || $0.staleRows > 0 || StatisticsTable.isDue($0, sequence: last)
         }
     }
@@ -108,8 +108,12 @@ final class IndexBuilder {
     return shouldContinue(IndexProgress(done: done + ahead, total: max(done + ahead, total)))
   }
 
+  private func usableEntries() throws -> [IndexCatalog.Entry] {
+    try file.catalog().entries.filter(\.definition.isUsable)
+  }
+
   private func nextEntry(only name: String?) throws -> IndexCatalog.Entry? {
-    try file.catalog().entries.first { entry in
+    try usableEntries().first { entry in
       (entry.watermark != nil || entry.staleRows > 0)
         && (name.map { entry.definition.name.hasSameBytes(as: $0) } ?? true)
     }
@@ -119,7 +123,7 @@ final class IndexBuilder {
   private func documentsAhead(only name: String?) throws -> Int {
     try connection.transaction(.deferred) {
       var count: Int64 = 0
-      for entry in try file.catalog().entries
+      for entry in try usableEntries()
       where name.map({ entry.definition.name.hasSameBytes(as: $0) }) ?? true {
         guard let watermark = entry.watermark else { continue }
         count += try connection.scalar("SELECT count(*) FROM \(documents) WHERE sequence > \(watermark)")

@@ -219,6 +219,8 @@ final class IndexConnection {
   }
 
   private func removeContent(of entry: IndexCatalog.Entry, _ then: String) throws {
+    // A table can't be removed without FTS5. The file that replaces this one is made from the definitions.
+    guard entry.definition.isUsable else { throw IndexDamage.unreadable(IndexDefinition.unusableReason) }
     try changeCatalog {
       // Another process may have deleted the index since the catalog was read.
       guard try connection.scalar("SELECT count(*) FROM indexes WHERE number = \(entry.number)") > 0 else {
@@ -255,6 +257,16 @@ final class IndexConnection {
       """)
     try setSequence(sequence, session: WriterSession.token(of: sequence, in: Self.documents, on: connection))
     try countRevision()
+  }
+
+  /// Records that the writes after a state are not in the text indexes, for a process that has FTS5 to add them.
+  func leaveOutTexts(after state: IndexState) throws {
+    try connection.execute(
+      """
+      UPDATE indexes SET watermark = \(state.sequence)
+       WHERE watermark IS NULL AND type = '\(IndexType.text.rawValue)'
+      """)
+    if connection.changes > 0 { try countRevision() }
   }
 
   /// Records the sequence up to which every write has updated the indexes.

@@ -69,7 +69,14 @@ struct IndexFileCheck {
     for definition in wanted where catalog.entry(named: definition.name) == nil {
       throw IndexDamage.unreadable("the index \(JSONValue.string(definition.name).text) is missing")
     }
-    let checks = try catalog.entries.map { try IndexCheck($0, upTo: sequence, on: connection) }
+    for entry in catalog.entries where !entry.definition.isUsable {
+      let name = JSONValue.string(entry.definition.name).text
+      let finding = "the index \(name) can't be checked: \(IndexDefinition.unusableReason)"
+      findings.append(IntegrityFinding(.index, finding))
+    }
+    let checks = try catalog.entries.filter(\.definition.isUsable).map {
+      try IndexCheck($0, upTo: sequence, on: connection)
+    }
     let total = Int(
       try connection.scalar("SELECT count(*) FROM \(IndexConnection.documents).documents WHERE NOT deleted"))
     let stored = try StoredDocuments(
@@ -106,7 +113,7 @@ struct IndexFileCheck {
 
   /// Runs FTS5's integrity check, which compares the words with the stored text.
   private mutating func checkWords(_ file: IndexConnection) throws {
-    for entry in try file.catalog().texts {
+    for entry in try file.catalog().texts where entry.definition.isUsable {
       let (table, name) = (IndexFile.table(entry), entry.definition.name)
       do throws(SQLiteError) {
         try file.connection.execute("INSERT INTO \(table)(\(table)) VALUES ('integrity-check')")

@@ -1,5 +1,6 @@
 import CDTDatastore
 public import CDTJSON
+import CDTSQLite
 
 /// An index as `Datastore.listIndexes()` describes it.
 public struct IndexInfo: Sendable, Hashable {
@@ -13,9 +14,10 @@ public struct IndexInfo: Sendable, Hashable {
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// The number of rows: one per document that the index holds, more if fields are arrays. 0 for a user who does not see every document.
+  /// The number of rows: one per document that the index holds, more if fields are arrays. 0 for a user who does not see every document,
+  /// and for a text index if SQLite has no FTS5.
   public private(set) var entries: Int
-  /// The size of the rows in bytes. 0 for a user who does not see every document.
+  /// The size of the rows in bytes. 0 for a user who does not see every document, and if SQLite has no DBSTAT.
   public private(set) var bytes: Int
   /// The sequence up to which every document is in the index; later documents are checked by the matcher.
   public let indexedSequence: Int64
@@ -32,11 +34,9 @@ public struct IndexInfo: Sendable, Hashable {
   /// The index as `cdtquery index list` prints it.
   public var json: JSONObject {
     var json = definition.json
-    // An index has a page at least.
-    if bytes > 0 {
-      json["entries"] = .int(Int64(entries))
-      json["bytes"] = .int(Int64(bytes))
-    }
+    // An index has a page at least, if pages can be counted.
+    if bytes > 0 || entries > 0 { json["entries"] = .int(Int64(entries)) }
+    if bytes > 0 { json["bytes"] = .int(Int64(bytes)) }
     json["sequence"] = .int(indexedSequence)
     return json
   }
@@ -67,19 +67,24 @@ public struct IndexInfo: Sendable, Hashable {
       let state = try file.state()
       return try file.catalog().entries.map { entry in
         try stop?.check()
-        let table = IndexFile.table(entry)
+        let isUsable = entry.definition.isUsable
+        let count = "SELECT count(*) FROM \(IndexFile.table(entry))"
         return IndexInfo(
-          definition: entry.definition,
-          entries: Int(try connection.scalar("SELECT count(*) FROM \(table)")),
-          bytes: Int(
-            try connection.scalar(
-              """
-              SELECT sum(pgsize) FROM dbstat
-               WHERE name IN ('\(table)', '\(IndexFile.groups(entry.number))') OR name GLOB '\(table)_*'
-              """)),
+          definition: entry.definition, entries: isUsable ? Int(try connection.scalar(count)) : 0,
+          bytes: isUsable && SQLiteLibrary.hasSizes ? try size(of: entry, on: connection) : 0,
           indexedSequence: entry.watermark ?? state.sequence, statistics: entry.statistics)
       }
     }
+  }
+
+  private static func size(of entry: IndexCatalog.Entry, on connection: Connection) throws -> Int {
+    let table = IndexFile.table(entry)
+    return Int(
+      try connection.scalar(
+        """
+        SELECT sum(pgsize) FROM dbstat
+         WHERE name IN ('\(table)', '\(IndexFile.groups(entry.number))') OR name GLOB '\(table)_*'
+        """))
   }
 }
 

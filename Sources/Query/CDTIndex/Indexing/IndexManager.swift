@@ -190,7 +190,8 @@ package final class IndexManager: Sendable {
 
   /// Creates an index unless it exists, without building it.
   package func declare(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
-    try changing { file in
+    try definition.checkUsable()
+    return try changing { file in
       let catalog = try file.catalog()
       if let existing = catalog.entry(named: definition.name) {
         guard existing.definition.isSame(as: definition) else {
@@ -230,12 +231,17 @@ package final class IndexManager: Sendable {
     }
   }
 
-  /// Empties every index, or the named one, without building it.
+  /// Empties every index that SQLite can keep, or the named one, without building it.
   func empty(named name: String?) throws {
     try withFile { file, _ in
       let catalog = try file.catalog()
-      let entries = try name.map { [try catalog.entry(wanted: $0, at: "name")] } ?? catalog.entries
-      for entry in entries { try file.empty(entry) }
+      let entries =
+        try name.map { [try catalog.entry(wanted: $0, at: "name")] }
+        ?? catalog.entries.filter(\.definition.isUsable)
+      for entry in entries {
+        try entry.definition.checkUsable()
+        try file.empty(entry)
+      }
     }
   }
 

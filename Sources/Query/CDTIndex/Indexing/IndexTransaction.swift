@@ -61,8 +61,10 @@ final class IndexTransaction {
   private func updates(_ state: IndexState) throws -> [IndexUpdate] {
     if let known, known.revision == state.revision { return known.updates }
     let catalog = try file.catalog(known: known?.catalog ?? .empty)
-    let memory = max(64 * 1024, rowMemory / max(1, catalog.entries.count))
-    let updates = catalog.entries.map { IndexUpdate($0, on: connection, memory: memory) }
+    let usable = catalog.entries.filter(\.definition.isUsable)
+    if usable.count < catalog.entries.count { try file.leaveOutTexts(after: state) }
+    let memory = max(64 * 1024, rowMemory / max(1, usable.count))
+    let updates = usable.map { IndexUpdate($0, on: connection, memory: memory) }
     known = (state.revision, catalog, updates)
     return updates
   }

@@ -15,6 +15,16 @@ extension TextTokenizerName {
 extension TextTokenizer: WordTokenizer {}
 
 extension IndexDefinition {
+  /// Whether SQLite can keep the index: a text index needs FTS5.
+  var isUsable: Bool { type == .json || SQLiteLibrary.hasFullText }
+
+  /// Throws if SQLite can't keep the index.
+  func checkUsable() throws(QueryError) {
+    if !isUsable { throw .textIndexUnavailable(Self.unusableReason) }
+  }
+
+  static var unusableReason: String { "SQLite \(SQLiteLibrary.version) was built without FTS5" }
+
   /// Whether a search can name a field; every text index has `_id`.
   func searches(_ field: FieldPath) -> Bool {
     field.documentField == .id || fields.contains { $0.fieldPath == field }
@@ -28,6 +38,7 @@ extension TextProgram {
   package static func of(_ clause: Clause, _ index: IndexDefinition?) throws(QueryError) -> TextProgram? {
     guard let search = clause.textSearch else { return nil }
     guard let index, index.type == .text else { throw QueryError(.textWithoutIndex) }
+    try index.checkUsable()
     let arguments = index.tokenizer.arguments
     do {
       return TextProgram(

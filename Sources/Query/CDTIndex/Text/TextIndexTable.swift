@@ -12,7 +12,10 @@ import CDTSQLite
 package enum TextIndexTable {
   package static func name(_ number: Int64) -> String { "text_\(number)" }
 
+  /// The statement that creates the table. Without FTS5 there is none: a process that has it finds that the table is missing,
+  /// and replaces the file.
   static func creation(number: Int64, _ definition: IndexDefinition) -> String {
+    guard definition.isUsable else { return "" }
     let columns = definition.fields.indices.map { TextProgram.column($0, of: definition.fields.count) }
     let tokenizer = definition.tokenizer.arguments.joined(separator: " ")
     return """

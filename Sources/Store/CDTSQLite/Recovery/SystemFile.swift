@@ -86,7 +86,7 @@ final class SystemFile {
 
   /// Waits until everything is on the disk.
   func synchronize() throws(SQLiteError) {
-    try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_NORMAL))
+    try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL))
   }
 
   private func check(_ code: Int32) throws(SQLiteError) {
