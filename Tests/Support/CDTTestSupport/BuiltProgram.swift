@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Glibc
 
 /// A program of this package, which lies beside the tests, in a process of its own.

@@ -72,13 +72,14 @@
       if has([#"\D"#, #"\W"#, #"\S"#, #"\R"#, "(?>", "(*", "*+", "++", "?+", "}+"]) {
         flags |= PCRE2_NO_AUTO_POSSESS
       }
-      if has(["(?=", "(*"]) { flags |= PCRE2_NO_START_OPTIMIZE }
+      if has(["(?=", "(*"]) || has(["|"]) && has(["*", "{0,"]) { flags |= PCRE2_NO_START_OPTIMIZE }
       return flags == 0 || isSound ? 0 : flags
     }
 
     /// Whether the library finds matches that these optimizations of PCRE2 10.42 miss.
     private static let isSound: Bool = [
-      (#"\D"#, "é"), ("(?>[ab]+?)c", "abc"), ("[ab]+(?>|_)b", "ab"), ("(?=a)(?:b|)a", "a"), (#".*\R"#, "\r"),
+      (#"\D"#, "é"), ("(?>[ab]+?)c", "abc"), ("[ab]+(?>|_)b", "ab"), ("(?=a)(?:b|)a", "a"),
+      ("(?:xy|x)s*y", "xy"), (#".*\R"#, "\r"),
     ].allSatisfy { pattern, subject in
       guard let code = try? compile(pattern, options: "", 0) else { return false }
       let compiled = PCRE2Pattern(code: code)
