@@ -75,6 +75,18 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     #expect(try connection.scalar("PRAGMA fullfsync") == 1)
   }
 
+  @Test func `a page that is added and freed at once is written`() throws {
+    try withTemporaryDirectory { directory in
+      let connection = try Connection(path: "\(directory)/file", mode: .readWriteCreate)
+      try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE kept (x)")
+      try connection.execute(
+        "BEGIN; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(20000)); DROP TABLE t; COMMIT")
+      #expect(try connection.scalar("PRAGMA freelist_count") > 4)
+      connection.close()
+      #expect(try RawDatabase.pagesWithoutChecksum(in: "\(directory)/file").isEmpty)
+    }
+  }
+
   @Test func `the options of SQLite are those that it lists`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     let statement = try connection.statement("PRAGMA compile_options")

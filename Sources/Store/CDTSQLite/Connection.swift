@@ -130,8 +130,8 @@ package final class Connection {
         return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts)
           ? 1 : 0
       }, Unmanaged.passUnretained(interruption).toOpaque())
-    // On Apple's systems, fsync leaves content in the drive's cache.
-    try execute("PRAGMA fullfsync = ON")
+    // On Apple's systems, fsync leaves content in the drive's cache. A page that is added and freed at once must get a checksum.
+    try execute("PRAGMA fullfsync = ON; PRAGMA secure_delete = ON")
     // What SQLite sorts would be in a file that is not encrypted.
     if cipher != nil { try execute("PRAGMA temp_store = MEMORY") }
   }

@@ -106,8 +106,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
   }
   /// `SQLITE_IOERR_SHMSIZE`: the shared memory can't grow, because the volume is full. SQLite keeps no system error.
   private static let sharedMemorySizeCode = SQLITE_IOERR | 19 << 8
-  /// The default VFS has no shared memory for the index of a log, as on network volumes of Apple's systems. SQLite returns this
-  /// code, `SQLITE_NOLFS`, nowhere.
+  /// The VFS has no shared memory for the index of a log, as on network volumes of Apple's systems. SQLite itself has no use for the code.
   static let noSharedMemoryCode = SQLITE_NOLFS
   package var lacksSharedMemory: Bool { code == Self.noSharedMemoryCode }
   /// A text or a row is longer than SQLite's limit.

@@ -10,7 +10,7 @@ package enum Repository {
     try String(contentsOf: root.appending(path: "docs/\(name)"), encoding: .utf8)
   }
 
-  /// What a command of the shell prints in the root.
+  /// The output of a command of the shell, in the root.
   package static func output(of command: String) throws -> Data {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")

@@ -14,10 +14,9 @@ public struct IndexInfo: Sendable, Hashable {
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// The number of rows: one per document that the index holds, more if fields are arrays. 0 for a user who does not see every document,
-  /// and for a text index if SQLite has no FTS5.
+  /// The number of rows: one per document that the index holds, more if fields are arrays. 0 for a user who does not see every document.
   public private(set) var entries: Int
-  /// The size of the rows in bytes. 0 for a user who does not see every document, and if SQLite has no DBSTAT.
+  /// The size of the rows in bytes. 0 for a user who does not see every document, and if SQLite can't tell it.
   public private(set) var bytes: Int
   /// The sequence up to which every document is in the index; later documents are checked by the matcher.
   public let indexedSequence: Int64
