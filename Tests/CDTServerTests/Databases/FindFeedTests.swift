@@ -127,8 +127,8 @@ import Testing
         ("feed=continuous&heartbeat=x", ["selector": [:]], 400),
         ("feed=continuous", ["selector": ["n": ["$gtt": 1]]], 400),
         ("feed=continuous", ["selector": ["$text": ["$search": "x"]]], 400),
-        ("feed=continuous", ["selector": [:], "conflicts": true], 501),
-        ("feed=continuous", ["selector": ["_attachments": ["$exists": true]]], 501),
+        ("feed=continuous", ["selector": [:], "conflicts": true], 400),
+        ("feed=continuous", ["selector": ["_attachments": ["$exists": true]]], 400),
         ("feed=normal", ["selector": [:]], 200),
       ] as [(String, JSONValue, Int)] {
         let reply = try await server.post("/db/_find?\(parameters)", body)
