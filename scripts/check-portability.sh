@@ -135,4 +135,9 @@ check_swift() {
 
 check_c
 [ $# -ne 0 ] || set -- macos ios musl android
-for name in "$@"; do (check_swift "$name"); done
+running=()
+for name in "$@"; do
+  (check_swift "$name") &
+  running+=($!)
+done
+for process in "${running[@]}"; do wait "$process"; done

@@ -1,4 +1,4 @@
-/// Which characters are equal when case is ignored: those that mappings to single characters of another case connect.
+/// The characters that are equal when case is ignored: mappings to single characters of another case connect them.
 enum CaseClasses {
   /// The other members of each character's class.
   static let others: [UInt32: Set<UInt32>] = {

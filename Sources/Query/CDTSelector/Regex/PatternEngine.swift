@@ -1,4 +1,4 @@
-/// What compiles patterns and finds matches.
+/// An engine that compiles patterns and finds matches.
 protocol PatternEngine: Sendable {
   /// - Parameter options: Letters of `imsx`.
   init(_ pattern: String, options: String) throws(RegularExpression.Refusal)

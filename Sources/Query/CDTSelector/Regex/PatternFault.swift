@@ -1,4 +1,4 @@
-/// Why a pattern is outside the portable subset.
+/// The reason for which a pattern is outside the portable subset.
 enum PatternFault: Hashable {
   // Constructs of PCRE2 that other engines lack or understand differently
   case construct(String), caselessProperty(String), caselessReference(String), unknownProperty(String)
@@ -8,7 +8,7 @@ enum PatternFault: Hashable {
   case invalidQuantifier(String), range(String), invalidClass(String), reference(String), name(String)
   case codePoint(String), tooDeep, tooLarge
 
-  /// What the pattern has, for "a pattern with …".
+  /// The construct of the pattern, for "a pattern with …".
   var noun: String {
     switch self {
     case .construct(let text), .unknownProperty(let text): "\"\(text)\""
@@ -35,7 +35,7 @@ enum PatternFault: Hashable {
     }
   }
 
-  /// What to write instead.
+  /// The remedy.
   var remedy: String {
     switch self {
     case .construct(let text): Self.replacements[text] ?? "write it with the syntax that docs/query.md lists"

@@ -17,8 +17,8 @@ struct PortableEngine<Compiled: SpelledPattern>: PatternEngine {
 
   /// Calls between two measurements.
   private static var interval: Int { 64 }
-  /// What takes longer between two measurements, in nanoseconds of processor time, is slow: 10,000 steps between two calls always, most
-  /// positions never.
+  /// The processor time between two measurements, in nanoseconds, beyond which the match is slow: 10,000 steps between two calls take it, most
+  /// positions do not.
   private static var slowTime: Int64 { 1_000_000 }
   /// The maximum of slow times of a match. ICU ends after some 134,000,000 operations at one position without an error, as if there were no
   /// match, and can't have done them in this time.
