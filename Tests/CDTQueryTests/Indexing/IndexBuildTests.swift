@@ -14,10 +14,12 @@ import Testing
 @Suite struct IndexBuildTests {
   /// A datastore with documents, closed and removed afterwards.
   private static func withStore(
-    _ count: Int, _ body: (Datastore, DatastoreManager) throws -> Void
+    _ count: Int, worksInBackground: Bool = true, _ body: (Datastore, DatastoreManager) throws -> Void
   ) throws {
     try withTemporaryDirectory { directory in
-      let manager = try DatastoreManager(directory: directory)
+      var options = DatastoreOptions()
+      options.worksInBackground = worksInBackground
+      let manager = try DatastoreManager(directory: directory, options: options)
       defer { manager.close() }
       let store = try manager.datastore(named: "store")
       try add(count, from: 0, to: store)
@@ -79,7 +81,7 @@ import Testing
   }
 
   @Test func `every step is told to whoever fills the indexes himself`() throws {
-    try Self.withStore(2_500) { store, _ in
+    try Self.withStore(2_500, worksInBackground: false) { store, _ in
       try store.declareIndex(["age"])
       let told = Mutex<[Int]>([])
       try store.queryExtension().maintenance.build(only: nil) { progress in
