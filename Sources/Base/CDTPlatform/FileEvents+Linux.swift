@@ -15,7 +15,7 @@
 
     /// `nil` if the system can't report events, or its limit is reached.
     ///
-    /// - Parameter files: The names of the files whose writes are reported. Here the writes to all files are.
+    /// - Parameter files: The names of the files whose writes are reported. On Linux, the writes to all files are reported.
     package init?(_ directory: String, files: [String]) {
       inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       var pair: [Int32] = [-1, -1]

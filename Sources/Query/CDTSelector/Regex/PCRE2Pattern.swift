@@ -65,7 +65,7 @@
       (self.code, isAnchored, isIndivisible) = (code, false, false)
     }
 
-    /// The options without which optimizations of PCRE2 10.42 miss matches of a pattern. See decision 40.
+    /// The options without which optimizations of PCRE2 10.42 miss matches of a pattern. See decision 41.
     private static func safeguards(_ pattern: String) -> UInt32 {
       func has(_ constructs: [String]) -> Bool { constructs.contains { pattern.utf8.contains($0.utf8) } }
       var flags: UInt32 = 0

@@ -1,7 +1,7 @@
 /// A part of a pattern in ICU's spelling.
 struct PatternPiece {
   private(set) var spelling = ""
-  /// The length of all matches in characters; `nil` if it differs, or if that of an assertion's content does.
+  /// The length of all matches in characters; `nil` if matches differ in length, or if those of the content of an assertion do.
   private(set) var length: Int? = 0
   private(set) var canBeEmpty = true
   /// At least the number of bytes that PCRE2 needs.
