@@ -15,7 +15,7 @@ package final class Suspension: Sendable {
   private let holds = Atomic(0)
   /// The thread that is writing, or 0.
   package let writer = Atomic<UInt>(0)
-  private let holders = Mutex<(last: UInt64, all: [UInt64: @Sendable () -> Void])>((0, [:]))
+  private let registrations = Mutex<(last: UInt64, all: [UInt64: @Sendable () -> Void])>((0, [:]))
 
   /// - Parameter subject: The datastore or manager in words, for errors.
   package init(_ subject: String) {
@@ -60,16 +60,16 @@ package final class Suspension: Sendable {
   }
 
   /// Has a closure called, perhaps often, while the files are to be let go of, as long as the result lives.
-  package func whenSuspended(_ body: @escaping @Sendable () -> Void) -> Holder {
-    let number = holders.withLock { holders in
-      holders.last += 1
-      holders.all[holders.last] = body
-      return holders.last
+  package func whenSuspended(_ body: @escaping @Sendable () -> Void) -> Registration {
+    let number = registrations.withLock { registrations in
+      registrations.last += 1
+      registrations.all[registrations.last] = body
+      return registrations.last
     }
-    return Holder(of: self, number)
+    return Registration(of: self, number)
   }
 
-  package final class Holder: Sendable {
+  package final class Registration: Sendable {
     private let suspension: Suspension
     private let number: UInt64
 
@@ -77,7 +77,7 @@ package final class Suspension: Sendable {
       (self.suspension, self.number) = (suspension, number)
     }
 
-    deinit { _ = suspension.holders.withLock { $0.all.removeValue(forKey: number) } }
+    deinit { _ = suspension.registrations.withLock { $0.all.removeValue(forKey: number) } }
   }
 
   /// Begins to suspend: from now on only the write in progress may use the files.
@@ -103,7 +103,7 @@ package final class Suspension: Sendable {
       }
       guard isSuspended else { return false }
       if isFree { return true }
-      for body in holders.withLock({ Array($0.all.values) }) { body() }
+      for body in registrations.withLock({ Array($0.all.values) }) { body() }
       letGo()
       guard holds.load(ordering: .sequentiallyConsistent) > 0 else { continue }
       if isInWrite || now - start >= time { return false }

@@ -37,7 +37,7 @@ public final class ResultSet: Sendable {
     var isClosed = false
     var isSuspended = false
     /// Ends the query when the datastore is suspended.
-    var holder: Suspension.Holder?
+    var registration: Suspension.Registration?
   }
 
   /// - Parameter signal: Ends the query from any thread.
@@ -54,8 +54,8 @@ public final class ResultSet: Sendable {
       return try engine.cursor(query)
     }
     state = Mutex(State(open: Open(cursor: cursor, state: held)))
-    let holder = store.suspension.whenSuspended { [weak self] in self?.end { $0.isSuspended = true } }
-    state.withLock { $0.holder = holder }
+    let registration = store.suspension.whenSuspended { [weak self] in self?.end { $0.isSuspended = true } }
+    state.withLock { $0.registration = registration }
   }
 
   /// The next document, or `nil` after the last.

@@ -391,8 +391,8 @@ public final class DatastoreManager: Sendable {
     let hold = try suspension.holdFiles()
     defer { _ = hold }
     let stop = stop ?? StopSignal(deadline: nil)
-    let holder = suspension.whenSuspended { stop.suspend() }
-    try withExtendedLifetime(holder) {
+    let registration = suspension.whenSuspended { stop.suspend() }
+    try withExtendedLifetime(registration) {
       try reencryption(of: name).run(to: encryption, stop: stop, progress)
     }
   }

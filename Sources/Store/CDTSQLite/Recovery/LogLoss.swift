@@ -88,8 +88,8 @@ package enum LogLoss: Sendable, Hashable {
 ///
 /// Only read it while no connection of this process has the database open: closing the file releases their locks.
 package struct LogIndex {
-  /// The number of committed pages that a process which was killed has left in the log of a database alone; `nil` if nothing tells,
-  /// or if the database is open.
+  /// The number of committed pages that are only in the log of a database, after its process was killed; `nil` if nothing tells, or if
+  /// the database is open.
   package static func pagesOnlyInLog(of path: String) -> Int? {
     guard let file = FileIdentity(path) else { return nil }
     let index = try? OpenDatabases.ifClosed(file) { () throws(SystemError) in
