@@ -81,12 +81,16 @@ import Testing
       Array(String(String.UnicodeScalarView(scalars)).utf8)
     }
     let known = Set(cased.map(\.value))
+    // Unicode 15.1 made these pairs equal, so it depends on the version of PCRE2.
+    let pairs: [UInt32: UInt32] = [0x390: 0x1FD3, 0x3B0: 0x1FE3, 0xFB05: 0xFB06]
+    let later = pairs.merging(pairs.map { ($1, $0) }) { old, _ in old }
     // Each eighth, and all that others than two characters equal.
     for (number, scalar) in cased.enumerated() {
       let others = (CaseClasses.others[scalar.value] ?? []).intersection(known)
       guard number % 8 == 0 || others.count != 1 else { continue }
       let expression = try RegularExpression(pattern: "\\x{\(String(scalar.value, radix: 16))}", options: "i")
-      let different = text(cased.filter { $0 != scalar && !others.contains($0.value) })
+      let different = text(
+        cased.filter { $0 != scalar && !others.contains($0.value) && later[scalar.value] != $0.value })
       #expect(try different.withUnsafeBytes { try !expression.matches($0) }, "\(scalar)")
       for other in others.compactMap(Unicode.Scalar.init) {
         #expect(try text([other]).withUnsafeBytes { try expression.matches($0) }, "\(scalar) \(other)")
