@@ -14,23 +14,14 @@ import Synchronization
 /// | stale | `markStale`: the rows of its page are used up, the matcher has failed, it includes documents and one of these or a row has changed, the clock was set back, the rules of its reader may have changed, or only the datastore can answer it | has no effect | runs the query |
 /// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
-/// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
-///
-/// These are the queries that have the document among their rows, and those whose selector it may satisfy
-/// (``ObserverIndex``); the matcher decides. A query that can't be answered by the changed documents is only marked: it
+/// A changed document concerns the queries that have it among their rows, and the queries whose selector it may satisfy
+/// (``ObserverLists``); the matcher decides. A query that can't be answered by the changed documents is only marked: it
 /// is run again when its consumer asks for the results.
+///
+/// Locks are taken in the order `state`, `members`, the observer's own. ``violations()`` says what must be true between turns.
 package final class LiveQueries: KeptResults {
-  /// The observers and where they are listed.
   private struct State {
-    var observers: [ObjectIdentifier: LiveObserver] = [:]
-    /// Finds the observers by what documents have.
-    var index = ObserverIndex()
-    /// Finds the observers by the number of a document that is one of their rows.
-    var holders: [Int64: Holders] = [:]
-    /// The observers that are run again after every commit.
-    var rerun: [ObjectIdentifier: LiveObserver] = [:]
-    /// The observers that include documents.
-    var including: [ObjectIdentifier: LiveObserver] = [:]
+    var observers = ObserverLists()
     /// The sequence after which changes are still to be read.
     var sequence: Int64 = 0
     /// The time until which the documents that have expired were taken from the results.
@@ -63,7 +54,7 @@ package final class LiveQueries: KeptResults {
   }
 
   /// The number of observers that take changes.
-  package var observerCount: Int { state.withLock { $0.observers.count } }
+  package var observerCount: Int { state.withLock { $0.observers.all.count } }
 
   // MARK: Observers
 
@@ -123,13 +114,7 @@ package final class LiveQueries: KeptResults {
       defer { members.leaving = [] }
       return members.leaving
     }
-    for (observer, rows) in leaving
-    where state.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil && !state.observers.isEmpty {
-      state.rerun[ObjectIdentifier(observer)] = nil
-      state.including[ObjectIdentifier(observer)] = nil
-      state.index.remove(observer)
-      for number in rows { state.holders.remove(observer, from: number) }
-    }
+    for (observer, rows) in leaving { state.observers.remove(observer, rows: rows) }
     if state.observers.isEmpty { state = State() }
   }
 
@@ -154,17 +139,9 @@ package final class LiveQueries: KeptResults {
       state.expired = min(state.expired, instant)
       let isBehind = found.sequence < state.sequence
       state.sequence = state.observers.isEmpty ? found.sequence : min(state.sequence, found.sequence)
-      let isNew = state.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
-      if !observer.isIncremental {
-        state.rerun[ObjectIdentifier(observer)] = observer
-        if isBehind { observer.markStale() }
-      } else {
-        if hasNewClause { state.index.remove(observer) }
-        if isNew || hasNewClause { state.index.insert(observer) }
-        if observer.hasIncludes { state.including[ObjectIdentifier(observer)] = observer }
-        for number in known { state.holders.remove(observer, from: number) }
-        for row in found.rows { state.holders.add(observer, to: row.number) }
-      }
+      state.observers.insert(
+        observer, replacing: known, with: found.rows.map(\.number), hasNewClause: hasNewClause)
+      if isBehind, !observer.isIncremental { observer.markStale() }
       return isBehind
     }
     // A commit since the results were read may have been passed over.
@@ -218,11 +195,11 @@ package final class LiveQueries: KeptResults {
           try Self.read(transaction, connection, expiry, at: now, after: state.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
             if change.row.isOfDesignDocument() {
-              for (key, observer) in state.observers where observer.mayLack(change.sequence) {
+              for (key, observer) in state.observers.all where observer.mayLack(change.sequence) {
                 if observer.rules != nil || store.hasUser { effects.stale[key] = observer }
               }
             }
-            try effects.add(change, in: transaction, state.index, state.holders, state.including)
+            try effects.add(change, in: transaction, state.observers)
           }
         }
       }
@@ -232,44 +209,24 @@ package final class LiveQueries: KeptResults {
         let last = try store.readWithoutExtensions { try $0.lastSequence() }
         if last < state.sequence {
           state.sequence = last
-          for observer in state.observers.values { observer.markStale() }
+          for observer in state.observers.all.values { observer.markStale() }
         }
         return false
       }
       state.sequence = last
       apply(effects, &state)
-      return !effects.rows.isEmpty || !effects.stale.isEmpty || !state.rerun.isEmpty
+      return !effects.rows.isEmpty || !effects.stale.isEmpty
+        || state.observers.dependent.values.contains { !$0.isIncremental }
     }
   }
 
   /// The differences between the lists of observers and the observers themselves; empty if there are none.
   ///
-  /// - Complexity: O(*rows of all observers*). Tests call it.
+  /// Tests call it.
   func violations() -> [String] {
     state.withLock { state in
       removeLeaving(&state)
-      var found: [String] = []
-      for (key, observer) in state.observers {
-        if (state.rerun[key] == nil) != observer.isIncremental {
-          found.append("rerun lists the wrong observers")
-        }
-        if state.index.contains(observer) != observer.isIncremental {
-          found.append("the index lists the wrong observers")
-        }
-        for number in observer.rowNumbers where observer.isIncremental {
-          if state.holders[number]?.contains(observer) != true { found.append("no holder of row \(number)") }
-        }
-      }
-      for (number, holders) in state.holders {
-        for observer in holders.all {
-          if state.observers[ObjectIdentifier(observer)] == nil {
-            found.append("a holder of \(number) is gone")
-          } else if !observer.hasEnded, !observer.rowNumbers.contains(number) {
-            found.append("a holder of \(number) has no such row")
-          }
-        }
-      }
-      return found
+      return state.observers.violations()
     }
   }
 
@@ -277,11 +234,10 @@ package final class LiveQueries: KeptResults {
     appliedCount.add(effects.count, ordering: .relaxed)
     for (observer, rows) in effects.rows.values {
       let (added, removed) = observer.apply(rows)
-      for number in removed { state.holders.remove(observer, from: number) }
-      for number in added { state.holders.add(observer, to: number) }
+      state.observers.update(observer, removing: removed, adding: added)
     }
     for observer in effects.stale.values { observer.markStale() }
-    for observer in state.rerun.values { observer.markStale() }
+    for observer in state.observers.dependent.values where !observer.isIncremental { observer.markStale() }
   }
 
   package func removeExpired(
@@ -297,9 +253,9 @@ package final class LiveQueries: KeptResults {
       guard !numbers.isEmpty else { return }
       var effects = Effects()
       for number in numbers {
-        for observer in state.holders[number]?.all ?? [] { effects.add(nil, of: number, to: observer) }
+        for observer in state.observers.holding(number) { effects.add(nil, of: number, to: observer) }
       }
-      effects.stale = state.including
+      effects.stale = state.observers.dependent.filter { $0.value.hasIncludes }
       apply(effects, &state)
     }
   }
@@ -311,7 +267,7 @@ package final class LiveQueries: KeptResults {
   private static func noticeClock(at time: Double, _ state: inout State) -> Bool {
     guard time < state.expired else { return false }
     state.expired = time
-    for observer in state.observers.values { observer.markStale() }
+    for observer in state.observers.all.values { observer.markStale() }
     return true
   }
 
@@ -359,21 +315,18 @@ package final class LiveQueries: KeptResults {
     }
 
     mutating func add(
-      _ change: LiveChange, in transaction: ReadTransaction, _ index: ObserverIndex,
-      _ holders: [Int64: Holders], _ including: [ObjectIdentifier: LiveObserver]
+      _ change: LiveChange, in transaction: ReadTransaction, _ observers: ObserverLists
     ) throws {
       let number = change.row.number
-      if !including.isEmpty {
+      if !observers.dependent.isEmpty {
         let id = change.row.id
-        for (key, observer) in including where observer.mayLack(change.sequence) && observer.links(to: id) {
+        for (key, observer) in observers.dependent
+        where observer.hasIncludes && observer.mayLack(change.sequence) && observer.links(to: id) {
           stale[key] = observer
         }
       }
-      let held = holders[number]
-      var candidates = held?.all ?? []
-      if !change.isDeleted { index.forEachCandidate(for: change.bytes) { candidates.append($0) } }
       var document: DocumentRevision?
-      for observer in candidates {
+      for observer in observers.candidates(for: change) {
         let key = ObjectIdentifier(observer)
         // A candidate may occur twice.
         if rows[key]?.rows[number] != nil || stale[key] != nil { continue }
@@ -384,7 +337,7 @@ package final class LiveQueries: KeptResults {
             document = whole
             return whole
           }
-          guard row != nil || held?.contains(observer) == true else { continue }
+          guard row != nil || observers.isHeld(number, by: observer) else { continue }
           if observer.hasIncludes { stale[key] = observer } else { add(row, of: number, to: observer) }
         } catch is QueryError {
           stale[key] = observer
@@ -404,54 +357,6 @@ struct LiveChange {
   let expires: Double?
 
   var bytes: DocumentBytes { row.bytes }
-}
-
-/// The observers of which a document is a row; most often one.
-private enum Holders {
-  case one(LiveObserver)
-  case many([ObjectIdentifier: LiveObserver])
-
-  var all: [LiveObserver] {
-    switch self {
-    case .one(let observer): [observer]
-    case .many(let observers): Array(observers.values)
-    }
-  }
-
-  func contains(_ observer: LiveObserver) -> Bool {
-    switch self {
-    case .one(let one): one === observer
-    case .many(let observers): observers[ObjectIdentifier(observer)] != nil
-    }
-  }
-}
-
-extension [Int64: Holders] {
-  fileprivate mutating func add(_ observer: LiveObserver, to number: Int64) {
-    switch self[number] {
-    case nil: self[number] = .one(observer)
-    case .one(let one)?:
-      if one === observer { return }
-      self[number] = .many([ObjectIdentifier(one): one, ObjectIdentifier(observer): observer])
-    case .many(var observers)?:
-      // So that the dictionary is not copied.
-      self[number] = nil
-      observers[ObjectIdentifier(observer)] = observer
-      self[number] = .many(observers)
-    }
-  }
-
-  fileprivate mutating func remove(_ observer: LiveObserver, from number: Int64) {
-    switch self[number] {
-    case nil: return
-    case .one(let one)?:
-      if one === observer { self[number] = nil }
-    case .many(var observers)?:
-      self[number] = nil
-      observers[ObjectIdentifier(observer)] = nil
-      if !observers.isEmpty { self[number] = .many(observers) }
-    }
-  }
 }
 
 extension Datastore {
