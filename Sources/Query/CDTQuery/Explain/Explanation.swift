@@ -12,17 +12,29 @@ import CDTPlan
 ///
 /// See <doc:QueryingDocuments#explain>.
 public struct Explanation: Sendable, CustomStringConvertible {
-  /// The plan as data.
-  public let json: JSONObject
-
-  /// The plan as a tree.
-  public let description: String
-
   /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
   /// The fields of an index that would help.
   package let suggestedFields: JSONValue?
+
+  private let source: String
+  private let residual: String
+  private let collation: Collation?
+  /// The plan of the groups, if the query is one for groups.
+  private let groups: String?
+  private let order: String
+  private let isCovered: Bool
+  private let skip: Int
+  private let limit: Int?
+  private let included: String?
+  /// The writes that may not be in the index yet.
+  private let waiting: Int64
+  /// The command that creates an index that would help.
+  private let suggestedCommand: String?
+  private let statements: [CandidateStatement]
+  /// The counts of a run, if there was one.
+  private let measured: JSONObject?
 
   /// - Parameters:
   ///   - groups: The plan of the groups, if the query is one for groups.
@@ -35,53 +47,60 @@ public struct Explanation: Sendable, CustomStringConvertible {
       query: query, plan: plan, groups: groups?.groups, catalog: engine.indexes.catalog)
     considered = indexes.considered
     suggestedFields = indexes.suggestedIndex?.json
-    let (source, residual, suggested) = (
-      PlanNode(plan.source).text, plan.residualText, indexes.suggestedIndex
-    )
-    var json: JSONObject = ["source": .string(source)]
-    var lines = [source]
-    func add(_ name: String, _ value: JSONValue, _ text: String?...) {
-      json[name] = value
-      lines += text.compactMap(\.self)
-    }
-    add("residual", .string(residual), "left to the matcher: \(residual)")
-    if let collation = query.collation { lines.append("strings are compared \(Optional(collation).text)") }
-    if let groups {
-      lines.append("groups: \(groups.text)")
-    } else {
-      add("order", .string(plan.orderText), "order: \(plan.orderText)")
-    }
-    let isCovered = groups?.isCovered ?? plan.isCovered
-    add(
-      "covered", .bool(isCovered), isCovered && groups == nil ? "ids and counts: from the index alone" : nil)
-    add("skip", .int(Int64(plan.skip)), plan.skip > 0 ? "skip: \(plan.skip)" : nil)
-    add("limit", plan.limit.map { .int(Int64($0)) } ?? .null, plan.limit.map { "limit: \($0)" })
-    if !query.includes.isEmpty {
-      let paths = query.includes.map { "\($0.name) by \($0.path.text)" }.joined(separator: ", ")
-      add("include", .string(paths), "included, read by their ids after the results: \(paths)")
-    }
-    let waiting = plan.completeUpTo.map { engine.indexes.lastSequence - $0 } ?? 0
-    let writes = "\(waiting) \(waiting == 1 ? "write" : "writes")"
-    add(
-      "waiting", .int(waiting),
-      waiting > 0 ? "not in the index yet: up to \(writes), checked by the matcher" : nil)
+    suggestedCommand = indexes.suggestedIndex?.command(store: engine.transaction.store.directory)
+    source = PlanNode(plan.source).text
+    residual = plan.residualText
+    collation = query.collation
+    self.groups = groups?.text
+    order = plan.orderText
+    isCovered = groups?.isCovered ?? plan.isCovered
+    (skip, limit) = (plan.skip, plan.limit)
+    let paths = query.includes.map { "\($0.name) by \($0.path.text)" }
+    included = paths.isEmpty ? nil : paths.joined(separator: ", ")
+    waiting = plan.completeUpTo.map { engine.indexes.lastSequence - $0 } ?? 0
+    statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
+    self.measured = measured
+  }
+
+  /// The plan as data.
+  public var json: JSONObject {
+    var json: JSONObject = ["source": .string(source), "residual": .string(residual)]
+    if groups == nil { json["order"] = .string(order) }
+    json["covered"] = .bool(isCovered)
+    json["skip"] = .int(Int64(skip))
+    json["limit"] = limit.map { .int(Int64($0)) } ?? .null
+    json["include"] = included.map { .string($0) }
+    json["waiting"] = .int(waiting)
     json["indexes"] = .array(considered.map(\.json))
-    lines += considered.map(\.text)
-    let command = suggested?.command(store: engine.transaction.store.directory)
-    add(
-      "suggestedIndex", command.map { .string($0) } ?? .null,
-      command.map { "an index that would help: \($0)" })
-    let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
+    json["suggestedIndex"] = suggestedCommand.map { .string($0) } ?? .null
     json["sql"] = .array(statements.map { .string($0.sql) })
-    lines += statements.map(\.text)
-    json["collation"] = query.collation.map { .string($0.rawValue) }
-    json["groups"] = groups.map { .string($0.text) }
+    json["collation"] = collation.map { .string($0.rawValue) }
+    json["groups"] = groups.map { .string($0) }
     if var measured {
-      measured["suggested"] = suggested?.json ?? .null
+      measured["suggested"] = suggestedFields ?? .null
       json["measured"] = .object(measured)
     }
-    self.json = json
-    description = Self.tree(lines)
+    return json
+  }
+
+  /// The plan as a tree.
+  public var description: String {
+    let lines: [String?] = [
+      source,
+      "left to the matcher: \(residual)",
+      collation.map { "strings are compared \(Optional($0).text)" },
+      groups.map { "groups: \($0)" } ?? "order: \(order)",
+      isCovered && groups == nil ? "ids and counts: from the index alone" : nil,
+      skip > 0 ? "skip: \(skip)" : nil,
+      limit.map { "limit: \($0)" },
+      included.map { "included, read by their ids after the results: \($0)" },
+      waiting > 0
+        ? "not in the index yet: up to \(waiting) \(waiting == 1 ? "write" : "writes"), checked by the matcher"
+        : nil,
+    ]
+    let suggestion = suggestedCommand.map { ["an index that would help: \($0)"] } ?? []
+    return Self.tree(
+      lines.compactMap(\.self) + considered.map(\.text) + suggestion + statements.map(\.text))
   }
 
   /// A line with the others below it.
