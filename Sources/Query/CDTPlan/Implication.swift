@@ -63,29 +63,9 @@ extension Predicate {
     switch other {
     case .exists: return true
     // An array is not null, whatever its elements are.
-    case .notNull: return !holdsForNull
-    case .type(.array): return isForArrays
+    case .notNull: return !types.contains(.null)
+    case .type(.array): return onlyType == .array
     default: return looksIntoArrays && other.looksIntoArrays && impliesForEachValue(other)
-    }
-  }
-
-  private var holdsForNull: Bool {
-    switch self {
-    case .equal(let value): value == .null
-    case .among(let members): members.contains(.null)
-    case .type(let type): type == .null
-    case .exists: true
-    case .compare, .notNull, .modulo, .size, .beginsWith, .regex, .elementMatches, .allElementsMatch,
-      .keyMatches, .computed:
-      false
-    case .collated(let predicate, _): predicate.holdsForNull
-    }
-  }
-
-  private var isForArrays: Bool {
-    switch self {
-    case .size, .elementMatches, .allElementsMatch: true
-    default: false
     }
   }
 

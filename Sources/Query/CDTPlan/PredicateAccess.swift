@@ -75,7 +75,7 @@ package struct PredicateAccess: Sendable, Hashable {
     case .type(let type): typeRange(type)
     case .size, .elementMatches, .allElementsMatch, .keyMatches, .computed: nil
     case .collated(let predicate, let collation):
-      of(predicate.folded(by: collation)).map { access in
+      of(predicate.folded(by: collation) ?? predicate).map { access in
         var access = access
         access.collation = collation
         return access

@@ -50,31 +50,23 @@ enum CandidateElement {
     }
     switch predicate {
     case .equal(let value) where value.isComparable: return ("$eq", value, value.stringValue == nil)
-    case .equal(.array): return type(.array)
-    case .equal(.object): return type(.object)
-    case .equal: return type(.number)
     case .among(let members):
       // CouchDB fails at null in `$in` if it has an index.
       guard members.count <= CandidateSelector.maximumMembers, members.first != .null,
         members.allSatisfy(\.isComparable)
       else { return nil }
       return ("$in", .array(members), false)
-    case .compare(_, .bool): return type(.boolean)
     case .compare(.greater, .string), .compare(.greaterOrEqual, .string): return ("$gte", "", false)
-    case .compare(let comparison, let value):
-      return value.isNumber && value.isComparable ? (comparison.rawValue, value, false) : nil
-    case .exists: return nil
+    case .compare(let comparison, let value) where value.isNumber && value.isComparable:
+      return (comparison.rawValue, value, false)
     case .notNull: return ("$gt", .null, true)
     case .type(let wanted): return type(wanted, isExact: true)
-    case .modulo: return type(.number)
     case .size(let size): return ("$size", .int(Int64(size)), true)
     case .beginsWith(let prefix):
       return CandidateField.pattern(prefix).map { ("$regex", .string($0), true) } ?? type(.string)
-    case .regex: return type(.string)
-    case .keyMatches: return type(.object)
-    case .computed, .collated: return nil
     case .elementMatches(let condition): return nested("$elemMatch", condition)
     case .allElementsMatch(let condition): return nested("$allMatch", condition)
+    default: return predicate.onlyType.map { type($0) }
     }
   }
 

@@ -68,18 +68,14 @@ struct CandidateField: Sendable {
     case .type(.null): return .exact(type(.null))
     case .type(let wanted): return .exact(isPresent, type(wanted))
     case .size(let size): return .exact(isPresent, on(["$size": .int(Int64(size))]))
-    case .modulo: return .wider(isPresent, inside(["$type": "number"]))
-    case .regex: return .wider(isStringOrMore, inside(["$type": "string"]))
     case .beginsWith(let prefix):
-      guard let pattern = Self.pattern(prefix) else {
-        return .wider(isStringOrMore, inside(["$type": "string"]))
-      }
-      return .exact(isStringOrMore, inside(["$regex": .string(pattern)]))
+      return Self.pattern(prefix).map { .exact(isStringOrMore, inside(["$regex": .string($0)])) }
+        ?? .wider(isStringOrMore, inside(["$type": "string"]))
     case .elementMatches(let condition): return elements("$elemMatch", condition)
     case .allElementsMatch(let condition): return elements("$allMatch", condition)
-    case .keyMatches: return .wider(isPresent, type(.object, .array))
-    // Null is also a member of `$in`.
-    case .computed, .collated: return .wider(on(["$exists": true]))
+    default:
+      guard let type = predicate.onlyType, type != .null else { return .wider(on(["$exists": true])) }
+      return .wider(type == .string ? isStringOrMore : isPresent, inside(["$type": .string(type.rawValue)]))
     }
   }
 
@@ -157,8 +153,7 @@ struct CandidateField: Sendable {
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
       return missing(or: .wider(on(["$not": ["$regex": .string(pattern)]])))
-    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches, .computed, .collated:
-      return .unknown
+    default: return .unknown
     }
   }
 
@@ -189,9 +184,7 @@ struct CandidateField: Sendable {
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
       return .exact(on(["$regex": .string(pattern)]))
-    case .regex, .computed, .collated: return .unknown
-    case .equal, .compare, .type, .modulo, .size, .elementMatches, .allElementsMatch, .keyMatches:
-      return .nothing
+    default: return predicate.types.contains(.string) ? .unknown : .nothing
     }
   }
 

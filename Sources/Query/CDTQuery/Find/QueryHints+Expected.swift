@@ -80,29 +80,3 @@ extension QueryHints {
     }
   }
 }
-
-extension JSONType {
-  /// - Returns: `nil` for a byte with which no value begins.
-  init?(_ kind: JSONKind) {
-    switch kind {
-    case .null: self = .null
-    case .true, .false: self = .boolean
-    case .number: self = .number
-    case .string: self = .string
-    case .array: self = .array
-    case .object: self = .object
-    case .invalid: return nil
-    }
-  }
-
-  init(of value: JSONValue) {
-    switch value {
-    case .null: self = .null
-    case .bool: self = .boolean
-    case .string: self = .string
-    case .array: self = .array
-    case .object: self = .object
-    default: self = .number
-    }
-  }
-}

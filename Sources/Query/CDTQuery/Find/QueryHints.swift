@@ -132,10 +132,9 @@ package struct QueryHints {
           "the slashes of \(JSONValue.string(expression.pattern).text) are a part of the pattern; without them it is \(plain.text)"
         )
       }
-    case .beginsWith: expect([.string], of: path)
-    case .modulo: expect([.number], of: path)
     case .collated(let predicate, _): expect(predicate, of: path)
-    default: return
+    case .among: return
+    default: if predicate.looksIntoArrays, let type = predicate.onlyType { expect([type], of: path) }
     }
   }
 

@@ -78,7 +78,7 @@ package struct ValueTest: Sendable {
     switch form {
     case .exists: true
     case .notNull: bytes.kind(at: start) != .null
-    case .type(let type): bytes.kind(at: start).type == type
+    case .type(let type): JSONType(bytes.kind(at: start)) == type
     case .scalar(let test): test.holds(bytes, at: start)
     case .few(let tests): tests.contains { $0.holds(bytes, at: start) }
     case .many(let members): members.contains(bytes.value(at: start))
@@ -132,19 +132,5 @@ package struct ValueTest: Sendable {
       if try matcher.matches(valueAt: member.keyStart - 1, in: bytes) { return true }
     }
     return false
-  }
-}
-
-extension JSONKind {
-  fileprivate var type: JSONType? {
-    switch self {
-    case .null: .null
-    case .false, .true: .boolean
-    case .number: .number
-    case .string: .string
-    case .array: .array
-    case .object: .object
-    case .invalid: nil
-    }
   }
 }

@@ -38,26 +38,24 @@ extension ElementCondition {
 extension Predicate {
   fileprivate func collated(by collation: Collation) -> Predicate {
     switch self {
-    case .equal(let value), .compare(_, let value):
-      value.hasString ? .collated(self, collation) : self
-    case .among(let members): members.contains(where: \.hasString) ? .collated(self, collation) : self
-    case .beginsWith: .collated(self, collation)
     case .elementMatches(let condition): .elementMatches(condition.collated(by: collation))
     case .allElementsMatch(let condition): .allElementsMatch(condition.collated(by: collation))
-    case .exists, .notNull, .type, .modulo, .size, .regex, .keyMatches, .computed, .collated: self
+    default: folded(by: collation) == nil ? self : .collated(self, collation)
     }
   }
 
-  /// The predicate with its strings folded, to be compared with folded values by their bytes.
-  package func folded(by collation: Collation) -> Predicate {
+  /// The predicate with its strings folded, to be compared with folded values by their bytes; `nil` if it compares no strings.
+  package func folded(by collation: Collation) -> Predicate? {
     switch self {
-    case .equal(let value): .equal(collation.folded(value))
-    case .compare(let comparison, let value): .compare(comparison, collation.folded(value))
-    case .among(let members): .among(members.map(collation.folded))
+    case .equal(let value): value.hasString ? .equal(collation.folded(value)) : nil
+    case .compare(let comparison, let value):
+      value.hasString ? .compare(comparison, collation.folded(value)) : nil
+    case .among(let members):
+      members.contains(where: \.hasString) ? .among(members.map(collation.folded)) : nil
     case .beginsWith(let prefix): .beginsWith(collation.folded(prefix))
     case .exists, .notNull, .type, .modulo, .size, .regex, .elementMatches, .allElementsMatch, .keyMatches,
       .computed, .collated:
-      self
+      nil
     }
   }
 }

@@ -60,6 +60,31 @@ package enum Predicate: Sendable, Hashable {
     case .collated(let predicate, _): predicate.looksIntoArrays
     }
   }
+
+  /// The types of the values that can satisfy the predicate, apart from the elements of an array.
+  package var types: Set<JSONType> {
+    switch self {
+    case .equal(let value): [JSONType(of: value)]
+    case .among(let members): Set(members.map { JSONType(of: $0) })
+    case .compare(_, .bool): [.boolean]
+    // Numbers and strings are on one scale.
+    case .compare: [.number, .string]
+    case .exists, .computed: Set(JSONType.allCases)
+    case .notNull: Set(JSONType.allCases).subtracting([.null])
+    case .type(let type): [type]
+    case .modulo: [.number]
+    case .beginsWith, .regex: [.string]
+    case .size, .elementMatches, .allElementsMatch: [.array]
+    case .keyMatches: [.object]
+    case .collated(let predicate, _): predicate.types
+    }
+  }
+
+  /// The type of every value that satisfies the predicate; `nil` if there are several.
+  package var onlyType: JSONType? {
+    let types = types
+    return types.count == 1 ? types.first : nil
+  }
 }
 
 /// The condition of `$elemMatch` and `$allMatch` on an element.
@@ -73,4 +98,28 @@ package enum ElementCondition: Sendable, Hashable {
 /// The JSON types, as named by `$type`.
 package enum JSONType: String, Sendable, Hashable, CaseIterable {
   case null, boolean, number, string, array, object
+
+  package init(of value: JSONValue) {
+    switch value {
+    case .null: self = .null
+    case .bool: self = .boolean
+    case .int, .double, .spelled: self = .number
+    case .string: self = .string
+    case .array: self = .array
+    case .object: self = .object
+    }
+  }
+
+  /// - Returns: `nil` for a byte with which no value begins.
+  package init?(_ kind: JSONKind) {
+    switch kind {
+    case .null: self = .null
+    case .true, .false: self = .boolean
+    case .number: self = .number
+    case .string: self = .string
+    case .array: self = .array
+    case .object: self = .object
+    case .invalid: return nil
+    }
+  }
 }
