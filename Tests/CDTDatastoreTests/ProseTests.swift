@@ -4,15 +4,22 @@ import Testing
 
 /// Comments and pages are written in plain technical English.
 @Suite struct ProseTests {
-  /// Words that a doc comment doesn't begin with. Write a noun phrase for a property ("The longest wait before …") and a verb in the
-  /// third person for a function ("Removes …").
-  static let openings = ["What", "Who", "Whose", "Whom", "Which", "Where", "When", "How", "Why"]
+  /// Words that a doc comment and the name of a test don't begin with. Write a noun phrase for a property ("The longest wait before …"),
+  /// a verb in the third person for a function ("Removes …"), and a fact for a test ("a file of another version is refused").
+  static let questions = ["What", "Who", "Whose", "Whom", "Which", "Where", "When", "How", "Why"]
+
+  /// Openings of a doc comment that leave out its noun, which is lost when a line is inserted before it. Write "The documents that …" in
+  /// place of "Those that …", and "Schedules …" in place of "Has … scheduled".
+  private static var openings: Regex<Substring> {
+    /^(?:Those|These|They|Has|The same (?:for|of|on|as|from|if|with|in)|Whether (?:those|these|they))\b/
+  }
 
   /// Phrases that a reader has to read twice, unless "there" comes before or "longer" after. Write "is not a number" and "has no value" in
-  /// place of "is no number" and "is none", "anyone who" in place of "whoever", and "again" in place of "anew".
+  /// place of "is no number" and "is none", "anyone who" in place of "whoever", "again" in place of "anew", and the noun in place of
+  /// "another passphrase".
   static let phrases = [
     "is no", "are no", "was no", "were no", "is none", "are none", "be none", "was none", "than none",
-    "whoever", "anew",
+    "whoever", "anew", "another one",
   ]
 
   /// Names for which the field has a word: completeUpTo, stale rows, overflow, requested, actual and estimated, suggested, left
@@ -43,9 +50,11 @@ import Testing
           continue
         }
         let words = text.split(separator: " ", maxSplits: 2)
-        guard words.count > 1, Self.openings.contains(String(words[0])), words[1].first?.isLowercase == true
-        else { continue }
-        Issue.record("\(path):\(number + 1): \(line)")
+        let isQuestion =
+          words.count > 1 && Self.questions.contains(String(words[0])) && words[1].first?.isLowercase == true
+        if isQuestion || text.prefixMatch(of: Self.openings) != nil {
+          Issue.record("\(path):\(number + 1): \(line)")
+        }
       }
     }
   }
@@ -57,6 +66,21 @@ import Testing
       let prose = ending == ".swift" ? lines.map { $0.hasPrefix("//") ? $0 : "" } : lines
       for (number, phrase) in Self.occurrences(in: prose) {
         Issue.record("\(path):\(number + 1): \"\(phrase)\" in: \(lines[number])")
+      }
+    }
+  }
+
+  @Test func `names of tests are facts`() throws {
+    for (path, lines) in try files(in: "Tests", ending: ".swift") {
+      let names = lines.map { line -> Substring in
+        line.firstMatch(of: /func `([^`]+)`/)?.1 ?? ""
+      }
+      let found = Self.occurrences(in: names).map(\.line)
+      for (number, name) in names.enumerated() {
+        let first = name.prefix { $0 != " " }.capitalized
+        if found.contains(number) || Self.questions.contains(first) {
+          Issue.record("\(path):\(number + 1): \(name)")
+        }
       }
     }
   }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct Base64Tests {
-  @Test func `what Foundation writes is read`() {
+  @Test func `text that Foundation writes is read`() {
     for count in 0..<100 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + count) }
       #expect(Base64.decode(Data(bytes).base64EncodedString()) == bytes)

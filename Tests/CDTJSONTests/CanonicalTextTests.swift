@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `what is taken out is not in the canonical text either`() throws {
+  @Test func `a member that is removed is not in the canonical text either`() throws {
     var normalizer = JSONNormalizer()
     let reserved = [#""_id":"x""#, #""_rev":{"z":1,"a":2.50}"#, #""_a":[{"c":1e2,"b":{}}]"#]
     let members = [#""m":{"b":1,"a":2}"#, #""c":1.50"#, #""b":[]"#, #""z":1"#]
@@ -106,7 +106,9 @@ import Testing
     (#"{"_rev":1,"_id":2,"\u0061":"\u00e9\t"}"#, #"{"a":"é\u0009"}"#),
     (#"{"\u005fid":2,"a":1,"_rev":3}"#, #"{"a":1}"#),
   ])
-  func `what begins with an underscore is taken out with its comma`(_ text: String, _ stored: String) throws {
+  func `members that begin with an underscore are removed with their comma`(_ text: String, _ stored: String)
+    throws
+  {
     let normal = try Array(text.utf8).withUnsafeBytes { try JSONText.normalize($0) }
     #expect(String(decoding: normal.text, as: UTF8.self) == stored)
     #expect(normal.reserved.isEmpty == !text.contains("id"))

@@ -76,7 +76,7 @@ import Testing
     #expect(key.stringValue == "pets")
   }
 
-  @Test func `what JSON can't hold is refused with its path`() {
+  @Test func `values that JSON can't hold are refused with their path`() {
     struct Reading: Encodable { var values: [Double] }
     let error = #expect(throws: EncodingError.self) { try JSONObject(encoding: Reading(values: [1, .nan])) }
     guard case .invalidValue(_, let context)? = error else { return #expect(Bool(false), "\(error as Any)") }

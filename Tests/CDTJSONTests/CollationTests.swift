@@ -107,7 +107,7 @@ import Testing
         == Collation.unicode.folded("a"))
   }
 
-  @Test func `bytes that are no UTF-8 are folded like replacement characters`() {
+  @Test func `invalid UTF-8 is folded like replacement characters`() {
     for bytes in [[0xFF], [0x61, 0xC3], [0xED, 0xA0, 0x80]] as [[UInt8]] {
       for collation in Collation.allCases {
         var folded: [UInt8] = []

@@ -37,7 +37,7 @@ import Testing
     #expect(throws: Failure()) { try body.filter { _ in throw Failure() } }
   }
 
-  @Test func `what was filtered from many members is found`() {
+  @Test func `members that were filtered from many are found`() {
     let many = JSONObject((0..<100).map { ("k\($0)", JSONValue($0)) })
     let even = many.filter { ($0.value.intValue ?? 0) % 2 == 0 }
     #expect(even.count == 50 && even["k98"] == 98 && even["k99"] == nil)

@@ -248,7 +248,7 @@ import Testing
     #expect(bytes.count < 20)
   }
 
-  @Test func `bytes that are no sum are refused`() {
+  @Test func `bytes other than a sum are refused`() {
     var sum = ExactSum()
     for number in [0.1, -2.5, 1e300] { sum.add(.double(number)) }
     var bytes: [UInt8] = []

@@ -69,7 +69,7 @@ import Testing
     #expect(try text(.init(dates: .deferred, data: .deferred)) == "736259400.25 [0,1,255]")
   }
 
-  @Test func `what is of another type or spelling is refused with its path`() {
+  @Test func `values of another type or spelling are refused with their path`() {
     struct Owner: Decodable { var records: [Record] }
     let good: JSONObject = [
       "date": "2024-05-01T12:30:00Z", "data": "", "url": "a", "id": "01020304-0506-0708-090A-0B0C0D0E0F10",

@@ -30,13 +30,13 @@ import Testing
     }
   }
 
-  @Test func `text within a string is no structure`() {
+  @Test func `text within a string is not taken for structure`() {
     read(#"{"x":"\"a\":1,}]","a":"{"}"#) { bytes in
       #expect(bytes.member(spelled: Array("a".utf8), at: 0).map { bytes.string(at: $0) } == "{")
     }
   }
 
-  @Test func `members of what is no object are none`() {
+  @Test func `values other than objects have no members`() {
     for text in ["[1]", "1", "\"a\"", "null", "", "{", "{}", "{\"a\""] {
       read(text) { #expect($0.member(spelled: Array("a".utf8), at: 0) == nil, "\(text)") }
     }

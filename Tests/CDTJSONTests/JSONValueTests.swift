@@ -2,7 +2,7 @@ import CDTJSON
 import Testing
 
 @Suite struct JSONValueTests {
-  @Test func `what is no number has a place in the order, before every number`() {
+  @Test func `text other than numbers has a place in the order, before every number`() {
     let values: [JSONValue] = [1, .double(2.5), .double(.nan), .int(.min), .double(-.infinity), true, "a"]
     #expect(
       values.sorted().map(\.text) == ["true", "null", "null", "-9223372036854775808", "1", "2.5", "\"a\""])

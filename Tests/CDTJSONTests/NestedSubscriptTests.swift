@@ -28,7 +28,7 @@ import Testing
     #expect(body.text == #"{"pet":{"name":"Mia","age":3},"tags":["x",["z"]]}"#)
   }
 
-  @Test func `what is missing, null or a scalar becomes an object`() {
+  @Test func `a missing, null or scalar value becomes an object`() {
     var object: JSONObject = ["null": .null, "number": 1, "text": "t"]
     object["missing"]["a"]["b"]["c"] = 1
     object["null"]["a"] = 2
@@ -53,7 +53,7 @@ import Testing
     #expect(body["null"] == [1])
   }
 
-  @Test mutating func `what can't be set is left alone`() {
+  @Test mutating func `values that can't be set are left alone`() {
     let before = body
     body["tags"][3] = "d"
     body["tags"][-1] = "d"

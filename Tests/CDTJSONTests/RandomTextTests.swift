@@ -4,7 +4,7 @@ import Testing
 
 /// What holds for any text, on text that nobody thought of.
 @Suite struct RandomTextTests {
-  @Test func `what is written is read as it was`() throws {
+  @Test func `written values are read as they were`() throws {
     let seed = testSeed(7)
     var random = RandomValues(seed: seed)
     for _ in 0..<5_000 {

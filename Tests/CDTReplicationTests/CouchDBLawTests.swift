@@ -63,7 +63,7 @@ struct CouchDBLawTests {
     }
   }
 
-  @Test func `what a CouchDB rejects is listed, and the others arrive`() async throws {
+  @Test func `documents that a CouchDB rejects are listed, and the others arrive`() async throws {
     try await Self.withDatabase { left, right, database in
       _ = try await Self.replicate(.push, left, database)
       try await left.createDocument(

@@ -5,7 +5,7 @@ import Testing
 @Suite struct InterceptorTests {
   private struct Refusal: Error {}
 
-  @Test(arguments: [true, false]) func `what an interceptor throws ends the replication at once`(
+  @Test(arguments: [true, false]) func `an error of an interceptor ends the replication at once`(
     _ isRequest: Bool
   ) async throws {
     try await withServedStore { served in

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<6) func `what a user replicates is what the user sees`(seed: Int) async throws {
+  @Test(arguments: 0..<6) func `a user replicates the documents that the user sees`(seed: Int) async throws {
     var random = SeededGenerator(seed: testSeed(UInt64(seed)))
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
     defer { try? FileManager.default.removeItem(atPath: file) }

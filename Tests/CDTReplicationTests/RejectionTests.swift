@@ -43,7 +43,8 @@ import Testing
   }
 
   @Test(arguments: Path.allCases)
-  func `what was rejected is listed by each run, and sent by the first one that can`(path: Path) async throws
+  func `rejected documents are listed by each run, and sent by the first run that can`(path: Path)
+    async throws
   {
     try await withServedStore { served in
       let ends = try await Ends(path, served)
@@ -130,7 +131,8 @@ import Testing
   }
 
   @Test(.timeLimit(.usual), arguments: [false, true])
-  func `what could not be pulled is read again, unless it was edited`(isEdited: Bool) async throws {
+  func `a document that could not be pulled is read again, unless it was edited`(isEdited: Bool) async throws
+  {
     let source = Source()
     let server = try await ScriptedServer { source.reply($0) }
     try await withStores { store, _ in
@@ -164,7 +166,7 @@ import Testing
     ids.map { RejectedRevision(id: $0, revision: "1-a", reason: "") }
   }
 
-  @Test func `what a checkpoint can't keep is among the changes of the next run`() {
+  @Test func `changes that a checkpoint can't keep are among those of the next run`() {
     for list in [RejectionList(maximumCount: 2), RejectionList(maximumLength: 8)] {
       list.add(Self.rejected("a"), since: 1)
       #expect(list.checkpoint(after: 5) == 5)

@@ -82,7 +82,9 @@ import Testing
     await connection.close()
   }
 
-  @Test(arguments: [501, 505]) func `what a server can't do is not tried again`(status: Int) async throws {
+  @Test(arguments: [501, 505]) func `a request that a server does not implement is not tried again`(
+    status: Int
+  ) async throws {
     let server = try await ScriptedServer { _ in .init(status: status) }
     let remote = RemoteDatastore(try RemoteDatabase("\(server.url)/db"))
     let error = await #expect(throws: ReplicationError.self) { try await remote.count([:]) }

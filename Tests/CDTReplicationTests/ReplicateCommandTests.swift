@@ -93,7 +93,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.usual)) func `what was rejected is listed also if the run fails afterwards`()
+  @Test(.timeLimit(.usual)) func `rejected documents are listed also if the run fails afterwards`()
     async throws
   {
     let server = try await ScriptedServer { request in

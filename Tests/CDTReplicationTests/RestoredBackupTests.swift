@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `what the backup lacks is sent again, and what is written since arrives`() async throws {
+  @Test func `documents that the backup lacks are sent again, and later writes arrive`() async throws {
     try await withTemporaryDirectory(inMemory: true) { directory in
       let manager = try DatastoreManager(directory: "\(directory)/local")
       let local = try await manager.datastore(named: "local")

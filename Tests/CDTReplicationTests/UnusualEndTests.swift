@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(.timeLimit(.usual))
-  func `what is too large for one request is sent in several, or filtered here`() async throws {
+  func `queries too large for one request are sent in several, or filtered here`() async throws {
     try await withServedStore({ $0.limits.requestLength = 6_000 }) { served in
       let ids = (0..<120).map { "doc\($0)" + String(repeating: "x", count: 50) }
       for (store, prefix) in [(served.local, "here"), (served.remote, "there")] {

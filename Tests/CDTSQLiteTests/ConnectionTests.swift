@@ -70,7 +70,7 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     if !isForAll { _ = try open(nil) }
   }
 
-  @Test func `what is synchronized is on the disk, not in its cache`() throws {
+  @Test func `synchronized bytes are on the disk, not in its cache`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     #expect(try connection.scalar("PRAGMA fullfsync") == 1)
   }
@@ -308,7 +308,7 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     }
   }
 
-  @Test func `what keeps SQLite from reading a page is no finding about the page`() throws {
+  @Test func `an obstacle to reading a page is not a finding about the page`() throws {
     try withTemporaryPath { path in
       let connection = try Connection(path: path, mode: .readWriteCreate)
       try connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
@@ -329,7 +329,7 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
       SQLiteError(findingOfIntegrityCheck: "unable to validate \(words): out of memory")?.isCorrupt == false)
   }
 
-  @Test func `a file that is no database is corrupt when it is read`() throws {
+  @Test func `a file other than a database is corrupt when it is read`() throws {
     try withTemporaryPath { path in
       try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: path))
       let connection = try Connection(path: path, mode: .readWrite)

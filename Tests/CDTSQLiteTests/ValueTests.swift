@@ -75,7 +75,7 @@ import Testing
     #expect(statement.text(0) == "x")
   }
 
-  @Test func `text that is no UTF-8 is repaired when it is read`() throws {
+  @Test func `invalid UTF-8 is repaired when it is read`() throws {
     let connection = try connection()
     let statement = try connection.statement("SELECT CAST(x'61FF62' AS TEXT)")
     #expect(try statement.step())

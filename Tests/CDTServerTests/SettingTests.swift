@@ -340,7 +340,7 @@ import Testing
     }
   }
 
-  @Test func `what the server was started with comes before what is kept`() async throws {
+  @Test func `settings of the start come before stored settings`() async throws {
     try await serve { _, root async throws in
       #expect(try await Self.put("cors/origins", "http://localhost", root).status == 200)
     }
@@ -368,7 +368,7 @@ import Testing
     }
   }
 
-  @Test func `what is always so can be set to that, and the rest names what sets it`() async throws {
+  @Test func `a fixed setting can be set to its value, and others name what sets them`() async throws {
     try await serve { _, root async throws in
       for name in ["chttpd/port", "couchdb/single_node", "couchdb/uuid", "log/level"] {
         let value = try await root.get(Self.path(name)).json

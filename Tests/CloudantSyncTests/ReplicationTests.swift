@@ -82,7 +82,8 @@ import Testing
     }
   }
 
-  @available(*, deprecated) @Test func `a failure is told, and a URL that is none is refused`() async throws {
+  @available(*, deprecated) @Test func `a failure is reported, and a malformed URL is refused`() async throws
+  {
     try await Self.withStores { server, _, local, factory in
       let missing = try #require(URL(string: "\(server.url)/missing"))
       let listener = Listener()

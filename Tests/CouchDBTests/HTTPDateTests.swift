@@ -21,7 +21,7 @@ import Testing
     "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
     "Sun, 06 Nov 1994 a:b:c GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 a:08:49:37 GMT",
   ])
-  func `other texts are no time`(text: String) {
+  func `other texts are not times`(text: String) {
     #expect(HTTPDate.seconds(text) == nil)
   }
 

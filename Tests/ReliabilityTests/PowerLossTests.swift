@@ -81,7 +81,7 @@ import Testing
       steps: Self.steps)
   }
 
-  @Test(arguments: cases) func `what was acknowledged is there after a power failure`(_ c: Case) throws {
+  @Test(arguments: cases) func `acknowledged documents are there after a power failure`(_ c: Case) throws {
     try withTemporaryDirectory(inMemory: true) { scratch in
       let seed = Torture.seed &+ UInt64(c.testDescription.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFFFF)
       var random = SeededGenerator(seed: seed)

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is no store is left alone`() throws {
+  @Test func `a file other than a store is left alone`() throws {
     let space = try Workspace()
     try space.run("import", "people/contacts", input: "{}")
     let text = String(repeating: "no database at all ", count: 100)
@@ -87,7 +87,7 @@ import Testing
     #expect(result.status == 74)
   }
 
-  @Test func `a reader that has seen enough is no error`() throws {
+  @Test func `a reader that has seen enough does not make an error`() throws {
     let documents = (0..<20_000).map { "{\"_id\":\"\($0)\",\"text\":\"some text to fill a pipe\"}\n" }
       .joined()
     let space = try Workspace(documents)

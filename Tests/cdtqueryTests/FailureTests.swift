@@ -136,7 +136,7 @@ import Testing
   @Test(
     .enabled(if: canDropPrivileges, "setpriv can't drop privileges here"),
     arguments: ["people", "people/contacts", "people/contacts/db.sync"])
-  func `what can't be read is there, and not missing`(_ name: String) throws {
+  func `a file that can't be read is there, and not missing`(_ name: String) throws {
     let space = try Self.space()
     chmod(space.path(name), 0)
     defer { chmod(space.path(name), 0o700) }

@@ -42,7 +42,7 @@ import Testing
     #expect(parts.last == "3000 imported\r\n")
   }
 
-  @Test func `without a size there is no bar, but the rate`() throws {
+  @Test func `a file without a size has a rate and no bar`() throws {
     let space = try importing()
     let terminal = try Terminal()
     let program = try Program.start(

@@ -81,7 +81,7 @@ package final class AuthenticatedCipher {
     count &+= 1
   }
 
-  /// The nonce in sealed bytes. It is another one each time that something is sealed.
+  /// The nonce in sealed bytes. Each seal has a new nonce.
   package static func nonce(of sealed: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: sealed.dropLast(tagLength).suffix(nonceLength))
   }

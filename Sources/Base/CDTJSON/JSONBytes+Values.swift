@@ -80,7 +80,7 @@ extension JSONBytes {
     return try withEscapedStringBytes(at: start, body)
   }
 
-  /// The same for a string with escapes, or without an end.
+  /// Calls `body` with the bytes of a string with escapes, or without an end.
   @usableFromInline
   package func withEscapedStringBytes<R>(
     at start: Int, _ body: (UnsafeRawBufferPointer) throws -> R

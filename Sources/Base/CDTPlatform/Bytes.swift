@@ -35,7 +35,7 @@ package enum Bytes {
   ///
   /// - Parameters:
   ///   - first: The position of a byte that is rare in the buffer.
-  ///   - second: The position of another one.
+  ///   - second: The position of another byte.
   @inline(__always)
   package static func contain(
     _ bytes: [UInt8], first: Int, second: Int, in buffer: UnsafeRawBufferPointer

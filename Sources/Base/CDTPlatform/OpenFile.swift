@@ -147,7 +147,7 @@ package final class OpenFile: Sendable {
     guard error == 0 else { throw SystemError(error) }
   }
 
-  /// Gives the file the permissions of another one, unless that does not exist.
+  /// Gives the file the permissions of another file, unless that does not exist.
   package func copyPermissions(of path: String) throws(SystemError) {
     guard let status = try FileStatus.ofFile(at: path) else { return }
     guard fchmod(descriptor, mode_t(status.permissions)) == 0 else { throw SystemError(errno) }

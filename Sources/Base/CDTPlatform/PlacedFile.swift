@@ -1,7 +1,7 @@
 import CDTCPlatform
 import Synchronization
 
-/// A file that may be removed, or replaced by another one, while it is in use. It is asked before each use.
+/// A file that may be removed, or replaced by another file, while it is in use. It is asked before each use.
 ///
 /// On Linux it holds a descriptor that names the file without opening it, as closing a file would release the locks of this process:
 /// `fstat` tells within 0.3 µs whether a name of the file was removed, where `stat` of a path takes 1 µs. The path is looked

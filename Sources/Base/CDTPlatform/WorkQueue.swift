@@ -3,7 +3,7 @@ import Synchronization
 /// Runs work that may wait for the disk, in order, on a limited number of threads of the ``BlockingPool``.
 ///
 /// At first only as many threads as there are processors take work, as more would only take the processors from each other. If
-/// none of them takes work for ten milliseconds, because they wait for the disk or their work is long, another one does.
+/// none of them takes work for ten milliseconds, because they wait for the disk or their work is long, another thread does.
 package final class WorkQueue: Sendable {
   private struct State {
     var waiting = WorkList()
@@ -26,7 +26,7 @@ package final class WorkQueue: Sendable {
   /// - Parameters:
   ///   - threads: The maximum number of threads.
   ///   - processors: The number of threads that take work at first.
-  ///   - patience: The time in microseconds after which, if no thread has taken work, another one does.
+  ///   - patience: The time in microseconds after which, if no thread has taken work, another thread does.
   ///   - pool: Runs work on one of its threads.
   package init(
     threads: Int, processors: Int = Processors.count, patience: UInt32 = 10_000,
@@ -72,7 +72,7 @@ package final class WorkQueue: Sendable {
     }
   }
 
-  /// Has a thread watch whether those that take work go on, if there may be more of them.
+  /// Starts a thread that watches whether the threads that take work go on, if there may be more of them.
   private func watch(_ state: inout State) {
     guard !state.isWatched, state.running < limit else { return }
     state.isWatched = (try? pool { [self] in if isStuck() { run() } }) != nil

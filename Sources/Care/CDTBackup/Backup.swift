@@ -56,7 +56,7 @@ public struct Backup: Sendable {
   /// The increments, oldest first, up to the first one whose file is missing or not what a backup has written; none if there is no
   /// backup.
   ///
-  /// - Throws: `DatastoreError`: `.wrongKey` if the secret is missing or another one, or if one was given for a backup that is not
+  /// - Throws: `DatastoreError`: `.wrongKey` if the secret is missing or wrong, or if one was given for a backup that is not
   ///   encrypted; `.corrupt` if the file with the key is missing or damaged; `.io`.
   /// - Complexity: O(*increments*).
   public func increments() throws -> [Increment] {

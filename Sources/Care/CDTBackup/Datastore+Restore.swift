@@ -30,7 +30,7 @@ extension Datastore {
   ///   - progress: Called with the number of documents restored, and how many there are at most.
   /// - Returns: The state that was restored, and what it lacks.
   /// - Throws: `DatastoreError`: `.notFound` if the backup does not have the state, `.corrupt` if it is damaged, `.wrongKey` if its
-  ///   secret is missing or another one, `.conflict` if this datastore has documents; the errors of a write.
+  ///   secret is missing or wrong, `.conflict` if this datastore has documents; the errors of a write.
   /// - Complexity: O(*n*) in the number of documents in the backup's files; memory for the ids of those that changed after the first.
   @discardableResult
   public func restore(

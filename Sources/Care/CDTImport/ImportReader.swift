@@ -321,7 +321,7 @@ package struct ImportReader {
     }
   }
 
-  /// The document of MongoDB that the normalizer has; `nil` if it has another one. Those have no `_rev`.
+  /// The document of MongoDB that the normalizer has; `nil` if it is of another kind. A document of MongoDB has no `_rev`.
   private func mongoDocument(_ reserved: [ReservedField]) throws(DatastoreError)
     -> MongoDocument?
   {

@@ -7,7 +7,7 @@ package struct ImportService: Sendable {
   let saved: @Sendable (WriteTransaction, _ id: String, RevisionID) throws -> Void
 
   /// - Parameters:
-  ///   - rules: Those of the user.
+  ///   - rules: The rules of the user.
   ///   - refusal: Returns why a document is not saved; `nil` if it can be.
   ///   - saved: Called with each new revision, in its transaction.
   package init(

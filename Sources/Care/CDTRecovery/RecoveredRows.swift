@@ -30,7 +30,7 @@ struct RecoveredRows {
     var leaves: Int { Int(clamping: newestRow.leaves) }
     var revisions: [RevisionID: Revision] = [:]
     var attachments: [RevisionID: [KeyBytes: AttachmentRow]] = [:]
-    /// The same from damaged pages.
+    /// Attachments from damaged pages.
     var unverifiedAttachments: [RevisionID: [KeyBytes: AttachmentRow]] = [:]
 
     /// The parent of a revision, if it is one generation older. Rows of a damaged file may say anything, also that a

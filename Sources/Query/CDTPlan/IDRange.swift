@@ -2,7 +2,7 @@ package import CDTJSON
 
 /// The range of ids that the conditions on `_id` leave.
 ///
-/// The bounds are those of keys: from one on, and before another one.
+/// Half-open, by the keys of the ids: `lower ..< upper`.
 package struct IDRange: Sendable, Hashable {
   package private(set) var lower: OrderKey?
   package private(set) var upper: OrderKey?

@@ -27,7 +27,7 @@ extension DatastoreOptions {
     enforce(rules)
   }
 
-  /// Has datastores enforce their rules for a user.
+  /// Enforces the rules of datastores for a user.
   package mutating func enforce(_ rules: RuleEnforcement) { self.rules = rules.rules }
 }
 

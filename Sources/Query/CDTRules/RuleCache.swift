@@ -9,7 +9,7 @@ package final class RuleCache: Sendable {
     /// The sequence up to which design documents were read.
     var sequence: Int64
     let rules: RuleSet
-    /// Those of each design document with the sequence of its change: one that has not changed is not parsed again.
+    /// The rules of each design document with the sequence of its change: a document that has not changed is not parsed again.
     let parts: [String: (sequence: Int64, rules: RuleSet)]
   }
 

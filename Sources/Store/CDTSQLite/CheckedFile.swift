@@ -181,7 +181,7 @@ final class CheckedFile {
   nonisolated(unsafe) private static let ioMethods: UnsafePointer<sqlite3_io_methods> = {
     var methods = forwardingMethods
     methods.xClose = { file in
-      // Released first: once the file is closed, another one may get its identity (``CopiedPages``).
+      // Released first: once the file is closed, another file may get its identity (``CopiedPages``).
       if let file, let object = memory(of: file).pointee.file {
         memory(of: file).pointee.file = nil
         Unmanaged<CheckedFile>.fromOpaque(object).release()

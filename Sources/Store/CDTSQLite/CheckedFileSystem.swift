@@ -144,7 +144,7 @@ enum CheckedFileSystem {
     }
   }
 
-  /// Calls a closure with the name that a file has: that of a log is another one than SQLite's.
+  /// Calls a closure with the name that a file has on disk: logs have other names than SQLite gives them.
   private static func withLogName<Result>(
     _ path: UnsafePointer<CChar>?, _ body: (UnsafePointer<CChar>?) -> Result
   ) -> Result {

@@ -14,9 +14,9 @@ package final class Connection {
 
   /// The treatment of pages that another program has copied into the file from the log (``CopiedPages``).
   package enum CopiedPageUse: Sendable {
-    /// They are damaged pages.
+    /// Such pages are damaged.
     case refused
-    /// They are used once the whole file was verified. Other connections to the file in this process then use them, too.
+    /// Such pages are used once the whole file was verified. Other connections to the file in this process then use them, too.
     case verified(CopiedPages.Verification)
     case all
   }

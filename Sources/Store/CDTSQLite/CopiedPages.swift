@@ -13,9 +13,9 @@ package final class CopiedPages: Sendable {
   package typealias Verification = @Sendable (Connection) throws -> Bool
 
   private struct State: Sendable {
-    /// Those whose content was verified.
+    /// The pages whose content was verified.
     var accepted: Set<Int64> = []
-    /// Those that were there when the content was found wrong.
+    /// The pages that were there when the content was found wrong.
     var refused: Set<Int64> = []
     var isSealing = false
     /// The path at which a connection has opened the file last, as its directory may be moved.

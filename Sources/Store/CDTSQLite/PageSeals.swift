@@ -2,7 +2,7 @@ import CDTCSQLite
 import CDTDigest
 import CDTPlatform
 
-/// The nonces of all pages of an encrypted database, in a file beside it: an earlier state of a page was sealed with another one,
+/// The nonces of all pages of an encrypted database, in a file beside it: an earlier state of a page was sealed with another nonce,
 /// so it is noticed.
 ///
 /// The file has two slots of ``DatabaseCipher/pageSize`` bytes for each ``noncesInSlot`` pages. A slot has a count and the nonces,

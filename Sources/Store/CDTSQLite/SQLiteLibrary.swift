@@ -20,7 +20,7 @@ package enum SQLiteLibrary {
     ["THREADSAFE=0", "OMIT_WAL", "OMIT_AUTOVACUUM"] + (isEncrypted ? ["TEMP_STORE=0"] : [])
   }
 
-  /// Whether it loses commits if a connection makes a checkpoint without the write lock while another one commits: the WAL-reset
+  /// Whether it loses commits if a connection makes a checkpoint without the write lock while another connection commits: the WAL-reset
   /// bug. Connections of this package are not affected (``CheckedFile/lockLog(_:_:_:)``), other programs are.
   ///
   /// Source: https://sqlite.org/wal.html, The WAL-Reset Bug.

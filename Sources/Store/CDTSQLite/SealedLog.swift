@@ -108,7 +108,7 @@ final class SealedLog {
     Self.withContext(header, frame) { pages.open(page, with: $0) }
   }
 
-  /// The same for a page that an earlier version has sealed before the frame's header had the salts.
+  /// Opens a page that an earlier version sealed, when the frame's header did not have the salts yet.
   private func openFormerPage(
     _ page: UnsafeMutableRawBufferPointer, _ header: UnsafeMutableRawBufferPointer, _ frame: Int64
   ) -> Bool {

@@ -28,7 +28,7 @@ package struct ContentDigest: Sendable {
     }
   }
 
-  /// The 20 bytes of a digest `sha1-…`; `nil` for another one.
+  /// The 20 bytes of a digest `sha1-…`; `nil` for another digest.
   package static func sha1(_ digest: String) -> [UInt8]? {
     guard let base64 = digest.afterBytePrefix("sha1-"), let bytes = Base64.decode(base64), bytes.count == 20
     else { return nil }

@@ -29,7 +29,7 @@ public struct CouchError: Error, Sendable, Hashable {
 
   /// The error of a method that a resource does not have.
   ///
-  /// - Parameter allowed: Those that it has, such as `GET,HEAD`.
+  /// - Parameter allowed: The methods that it has, such as `GET,HEAD`.
   package static func methodNotAllowed(_ allowed: String) -> CouchError {
     var error = CouchError(405, "method_not_allowed", "Only \(allowed) allowed")
     error.allowedMethods = allowed

@@ -109,7 +109,7 @@ private struct BatchWriting {
     return try reader.next()
   }
 
-  /// The positions of the documents that are sent together. A document that replaces another one of its batch is sent
+  /// The positions of the documents that are sent together. A document that replaces another document of its batch is sent
   /// after it.
   var parts: [[Int]] {
     guard reader.onConflict == .replace else { return [Array(0..<batch.count)] }

@@ -16,7 +16,7 @@ public struct ReplicationResult: Sendable, Hashable {
     public var missing = 0
     /// The revisions that were read from the source.
     public var revisionsRead = 0
-    /// Those of documents that the filter no longer accepts, of which the target had an earlier revision.
+    /// The revisions of documents that the filter no longer accepts, of which the target had an earlier revision.
     public var leftFilter = 0
     /// The documents that the source no longer shows to the user, and that were removed from the target.
     public var removed = 0

@@ -99,7 +99,7 @@ public struct ServerConfiguration: Sendable {
     public var connections = 10_000
     /// The number of datastores that stay open while no request uses them; `nil` for all that were asked for.
     ///
-    /// With a number, the server closes the one that was used longest ago when it opens another one. Set it only if your
+    /// With a number, the server closes the one that was used longest ago when it opens another database. Set it only if your
     /// app uses no datastore of the manager itself, as it would be closed under it.
     public var openDatastores: Int?
     /// The number of replications that run at the same time, by `_replicate` and the documents of `_replicator`. One may take 64

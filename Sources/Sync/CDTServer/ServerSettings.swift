@@ -67,7 +67,7 @@ final class ServerSettings: Sendable {
   ///
   /// - Parameter value: `nil` for the value that the server has without the file.
   /// - Returns: The value before.
-  /// - Throws: `CouchError`: 400 for a value that it can't have, 409 if the server was started with another one, 500 if the file
+  /// - Throws: `CouchError`: 400 for a value that it can't have, 409 if the server was started with another value, 500 if the file
   ///   can't be used.
   func change(_ setting: ServerSetting, to value: String?) throws -> String {
     var changed = start

@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be saved is refused by name, and leaves nothing`() throws {
+  @Test func `a document that can't be saved is refused by name, and leaves nothing`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")

@@ -53,7 +53,7 @@ import Testing
     #expect(try marks.at(205) == "900 -")
   }
 
-  @Test func `the changes of users are theirs, whoever writes in between`() throws {
+  @Test func `the changes of a user are those of visible documents, with any writes in between`() throws {
     let marks = try Marks()
     var (server, app, other) = (ArrivalMarks(), ArrivalMarks(), ArrivalMarks())
     try marks.write(1...1, at: 0, with: &app)

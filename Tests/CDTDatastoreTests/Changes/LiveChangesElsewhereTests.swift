@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `where the system tells of no writes, the file is looked at`() async {
+  @Test func `the file is polled where the system reports no writes`() async {
     await #expect(processExitsWith: .success) {
       try await withListenedStore { manager, store in
         let other = try DatastoreManager(directory: manager.directory)

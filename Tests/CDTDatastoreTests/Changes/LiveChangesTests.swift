@@ -9,7 +9,7 @@ import Testing
     try store.createDocument(from: DocumentDraft(id: id, body: [:]))
   }
 
-  @Test func `what is there comes first, and then each commit`() async throws {
+  @Test func `the stored documents come first, and then each commit`() async throws {
     try await withListenedStore { _, store in
       try await store.write { transaction in
         for id in ["a", "b"] { try transaction.createDocument(from: DocumentDraft(id: id, body: [:])) }
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `each iterator begins anew`() async throws {
+  @Test func `each iterator begins again`() async throws {
     try await withListenedStore { _, store in
       try Self.create("a", in: store)
       let changes = store.liveChanges()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `writes that change no document are no elements`() async throws {
+  @Test func `writes without a changed document give no element`() async throws {
     try await withListenedStore { _, store in
       let heard = Task { try await store.heard(until: "end") }
       for number in 0..<100 {

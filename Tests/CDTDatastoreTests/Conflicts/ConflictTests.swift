@@ -228,7 +228,7 @@ import Testing
     },
   ]
 
-  @Test(arguments: strangers) func `a revision that is none of the leaves is refused`(_ stranger: Stranger)
+  @Test(arguments: strangers) func `a revision other than a leaf is refused`(_ stranger: Stranger)
     throws
   {
     try withConflict { store in
@@ -376,7 +376,7 @@ import Testing
     }
   }
 
-  @Test func `without the content of the common ancestor there is no base, and the winner stays as it is`()
+  @Test func `the winner stays as it is if the content of the common ancestor is gone`()
     throws
   {
     try withTemporaryDatastore { store in

@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test(arguments: cases) func `whoever wins, the result is the same`(_ c: Case) throws {
+  @Test(arguments: cases) func `the result is the same whichever writer wins`(_ c: Case) throws {
     var bodies: [JSONObject] = []
     for (one, other) in [("2-b", "2-c"), ("2-c", "2-b")] {
       try withTemporaryDatastore { store in

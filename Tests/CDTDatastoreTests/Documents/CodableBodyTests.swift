@@ -45,7 +45,7 @@ import Testing
     #expect(try draft.body.decode(Task.self) == Task(description: "a", completed: true))
   }
 
-  @Test func `a value that is no object is refused`() {
+  @Test func `values other than objects are refused`() {
     #expect(throws: EncodingError.self) { try DocumentDraft(encoding: [1, 2]) }
     #expect(throws: EncodingError.self) { try DocumentDraft(encoding: "text") }
     #expect(throws: EncodingError.self) { try DocumentDraft(encoding: ["a": Double.infinity]) }

@@ -37,7 +37,7 @@ import Testing
     #expect(revision.body == ["a": 2, "b": 1])
   }
 
-  @Test func `text that is no object is none`() {
+  @Test func `text other than an object is not parsed`() {
     for text in ["", "[]", "{", "}", "1", "{\"a\":1", "\"a\":1}"] {
       #expect(Self.stored(text) == nil, "\(text)")
     }

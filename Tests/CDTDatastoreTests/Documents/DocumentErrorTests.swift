@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `what is refused within a write leaves the rest of it to be kept`() throws {
+  @Test func `an operation that is refused within a write leaves the rest of the write to be kept`() throws {
     try withTemporaryDatastore { store in
       let fixture = try Fixture(store)
       let before = try store.read { try $0.lastSequence() }

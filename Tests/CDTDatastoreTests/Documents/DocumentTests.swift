@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `an id is made when there is none`() throws {
+  @Test func `a missing id is made`() throws {
     try withTemporaryDatastore { store in
       let ids = try (0..<3).map { _ in try store.createDocument(from: DocumentDraft(body: [:])).id }
       #expect(Set(ids).count == 3)

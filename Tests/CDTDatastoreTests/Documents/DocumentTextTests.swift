@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `what is missing or deleted has no text`() throws {
+  @Test func `missing and deleted documents have no text`() throws {
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       try store.deleteDocument(from: saved)

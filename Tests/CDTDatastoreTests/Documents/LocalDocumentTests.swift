@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `what no body can hold is refused`() throws {
+  @Test func `values that a body can't hold are refused`() throws {
     try withTemporaryDatastore { store in
       #expect(
         datastoreError { try store.write { try $0.setLocalDocument([:], withID: "") } }?.code == .invalidID)

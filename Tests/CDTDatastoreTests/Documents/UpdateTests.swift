@@ -34,7 +34,7 @@ import Testing
 
   struct Refused: Error, Equatable {}
 
-  @Test func `what can't be saved is refused, and the closure's error passes through`() throws {
+  @Test func `a document that can't be saved is refused, and the closure's error passes through`() throws {
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       try store.createDocument(from: DocumentDraft(id: "deleted", body: ["n": 1]))

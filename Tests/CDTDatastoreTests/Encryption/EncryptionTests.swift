@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `what was written is read again, after closing and while it is open`() throws {
+  @Test func `written documents are read again, after closing and while the store is open`() throws {
     try withTemporaryDirectory { directory in
       for _ in 0..<3 {
         let manager = try DatastoreManager(directory: directory, options: Self.options())
@@ -352,7 +352,7 @@ import Testing
     }
   }
 
-  @Test func `what is left of a damaged store is recovered into an encrypted one`() throws {
+  @Test func `the rest of a damaged store is recovered into an encrypted store`() throws {
     try Self.withStore { directory, store in
       let path = "\(store)/db.sync"
       var bytes = try #require(try Self.files(in: store).first { $0.path == path }).bytes

@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `what an interrupted run has left is not used for another secret or store`() throws {
+  @Test func `files of an interrupted run are not used for another secret or store`() throws {
     try withTemporaryDirectory { directory in
       try makeStore(directory, nil)
       try interrupt(directory, nil, Self.key)

@@ -191,9 +191,9 @@ import Testing
           #expect(try Self.header(path).starts(with: former))
           #expect(try Files.kind(of: "\(path)-wal") == nil)
         }
-        try manager.reencryptDatastore(named: "store", with: .passphrase("another one"))
+        try manager.reencryptDatastore(named: "store", with: .passphrase("another passphrase"))
       }
-      let store = try Self.manager(directory, .passphrase("another one")).datastore(named: "store")
+      let store = try Self.manager(directory, .passphrase("another passphrase")).datastore(named: "store")
       try store.updateIndexes()
       #expect(try store.find(["n": ["$gte": 199]]).count == 2)
       for file in Self.databases { #expect(try Self.isOfSQLite(Self.header("\(directory)/store/\(file)"))) }

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `when the app is suspended`() throws {
+  @Test func `a store is read after suspending and resuming its manager or itself`() throws {
     let manager = try DatastoreManager.inMemory()
     let store = try manager.datastore(named: "tasks")
     manager.suspend()  // when the app goes to the background

@@ -12,10 +12,10 @@ import Testing
       try store.createDocument(from: DocumentDraft(id: "mike", body: ["age": 36]))
 
       try manager.closeDatastore(named: "contacts")
-      try manager.changeEncryption(ofDatastoreNamed: "contacts", to: .passphrase("another one"))
+      try manager.changeEncryption(ofDatastoreNamed: "contacts", to: .passphrase("another passphrase"))
 
       let former = try DatastoreManager(
-        directory: directory, options: DatastoreOptions(encryption: .passphrase("another one")))
+        directory: directory, options: DatastoreOptions(encryption: .passphrase("another passphrase")))
       try former.reencryptDatastore(named: "contacts", with: .passphrase("a third one")) { done, total in
         print("\(done) of \(total)")
       }

@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `what was added to the file since comes with the next import`() throws {
+  @Test func `documents that were added to the file come with the next import`() throws {
     try withTouchDB { fixture in
       try fixture.store.importTouchDB(fixture.path)
       try fixture.change(

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a file of indexes that is none is refused, and the documents are there`() throws {
+  @Test func `a file other than an index file is refused, and the documents are there`() throws {
     try imported { fixture in
       try Data("nothing".utf8).write(to: URL(filePath: fixture.indexes))
       #expect(touchDBError { try fixture.store.importTouchDBIndexes(fixture.path) }?.code == .foreign)

@@ -83,7 +83,9 @@ import Testing
     },
   ]
 
-  @Test(arguments: files) func `a file that is none is refused before anything is written`(_ file: File)
+  @Test(arguments: files) func `a file other than a backup is refused before anything is written`(
+    _ file: File
+  )
     throws
   {
     try withTouchDB { fixture in

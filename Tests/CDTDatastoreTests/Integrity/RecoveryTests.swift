@@ -214,7 +214,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `what a damaged log has lost is reported`(hasIndex: Bool) throws {
+  @Test(arguments: [true, false]) func `the documents that a damaged log has lost are reported`(
+    hasIndex: Bool
+  ) throws {
     for place in [8, 17, 24, 32 + 20, 200_000] {
       try withStore(keepsLog: true) { manager, _ in
         let log = "\(manager.directory)/store/db.sync-wal"

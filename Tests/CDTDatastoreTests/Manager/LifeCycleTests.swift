@@ -519,7 +519,7 @@ import Testing
   }
 
   /// A user may name files like the leftovers, and link to directories elsewhere.
-  @Test func `what looks like leftovers but was not made by a manager stays`() throws {
+  @Test func `files that look like leftovers but were not made by a manager stay`() throws {
     try withTemporaryDirectory { directory in
       let files = FileManager.default
       let outside = "\(directory)/outside"
@@ -644,7 +644,7 @@ import Testing
     }
   }
 
-  @Test func `what looks like a URI is a path`() throws {
+  @Test func `a name that looks like a URI is a path`() throws {
     try withTemporaryDirectory { directory in
       let here = FileManager.default.currentDirectoryPath
       let name = "file:\(UUID().uuidString)?mode=memory&x="

@@ -34,7 +34,7 @@ import Testing
     #expect(try managers[0].datastoreNames() == ["store"])
   }
 
-  @Test func `what a killed process left is removed by the next one`() throws {
+  @Test func `files of a killed process are removed by the next process`() throws {
     let manager = try DatastoreManager.temporary()
     let parent = URL(filePath: manager.directory).deletingLastPathComponent()
     let (left, shared) = (
@@ -55,7 +55,7 @@ import Testing
     _ = other
   }
 
-  @Test func `the name of SQLite for a database in memory is no directory`() throws {
+  @Test func `SQLite's name for a database in memory is not a directory`() throws {
     let error = datastoreError { try DatastoreManager(directory: ":memory:") }
     #expect(error?.code == .io)
     #expect(error?.message.contains("inMemory()") == true)

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `an id that an earlier version gave is kept and is no finding`() throws {
+  @Test func `an id that an earlier version gave is kept and not reported`() throws {
     try withTemporaryDatastore { store in
       let id = try #require(RevisionID("1-2c0f6d5ba1dc1bd2ea5fdc2a4e9e5a11"))
       try store.write {

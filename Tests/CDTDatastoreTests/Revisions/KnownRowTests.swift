@@ -4,7 +4,7 @@ import Testing
 
 /// A transaction remembers the row that it has read, for the update that follows.
 @Suite struct KnownRowTests {
-  @Test func `what a transaction has read it updates once`() throws {
+  @Test func `a document that a transaction has read is updated once`() throws {
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       try store.write { transaction in

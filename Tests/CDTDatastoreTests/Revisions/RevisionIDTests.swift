@@ -9,7 +9,7 @@ import Testing
     "99999999999999999999-x", "9223372036854775808-x", "1-" + String(repeating: "a", count: 254), "-1-a",
     "1–a",
   ])
-  func `what is no revision id is refused`(_ text: String) {
+  func `malformed revision ids are refused`(_ text: String) {
     #expect(RevisionID(text) == nil)
   }
 

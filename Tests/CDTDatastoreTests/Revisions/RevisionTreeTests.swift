@@ -293,7 +293,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be saved can't be inserted`() throws {
+  @Test func `a document that can't be saved can't be inserted`() throws {
     try withTemporaryDatastore { store in
       let before = try StoreState(store)
       let one = try #require(RevisionID("1-a"))

@@ -59,7 +59,7 @@ import Testing
     #expect(try store.read { try $0.localDocument(withID: "checkpoint") } == ["seq": 5])
   }
 
-  @Test func `what sqlite3 has copied is read, told, and sealed by a repair`() throws {
+  @Test func `pages that sqlite3 copied are read, reported, and sealed by a repair`() throws {
     try withKilledStore { directory in
       #expect(try sqlite3(directory, "SELECT count(*) FROM documents") == 0)
       let copied = try pagesWithoutChecksum(directory).count

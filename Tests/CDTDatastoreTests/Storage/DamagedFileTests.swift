@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is no database is corrupt and left as it is`() throws {
+  @Test func `a file other than a database is corrupt and left as it is`() throws {
     try withClosedStore { directory, file in
       let text = Data(String(repeating: "no database at all ", count: 500).utf8)
       try text.write(to: URL(filePath: file))
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: ["", "[1]", "7", "{\"a\":1", "nonsense", String(repeating: "[", count: 100_000)])
-  func `a body that is no object is an error, not another body`(_ body: String) throws {
+  func `a body other than an object is an error`(_ body: String) throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) { connection in
         let statement = try connection.statement("UPDATE documents SET text = ?1")
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a revision's id that is none is corrupt`() throws {
+  @Test func `a malformed stored revision id is corrupt`() throws {
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) {
         try $0.execute("UPDATE documents SET text = replace(text, substr(text, 23, 34), '0-x')")

@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `the end of a log, as a power failure may leave it, is no damage`() throws {
+  @Test func `the end of a log, as a power failure may leave it, is not reported as damage`() throws {
     try withKilledStore { directory, log in
       var data = try Data(contentsOf: URL(filePath: log))
       data[data.count - Self.frame - 100] ^= 1
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `what a transaction that was rolled back has left in a log is no damage`() throws {
+  @Test func `frames of a transaction that was rolled back are not reported as damage`() throws {
     try withTemporaryDirectory { directory in
       let path = "\(directory)/file"
       let connection = try Connection(path: path, mode: .readWriteCreate)

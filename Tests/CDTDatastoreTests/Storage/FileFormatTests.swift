@@ -16,7 +16,7 @@ import Testing
     var pragmas: [String: String] = [:]
   }
 
-  @Test func `the log begins anew after some 3,000 pages`() throws {
+  @Test func `the log begins again after some 3,000 pages`() throws {
     try withTemporaryDatastore { store in
       let page = 4_096 + 24
       let filler = String(repeating: "x", count: 3_600)

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a second name of the file is no reason to think that it is gone`() throws {
+  @Test func `a file with a second name does not count as gone`() throws {
     try withFile { path, other in
       let file = try #require(PlacedFile(path))
       try FileManager.default.linkItem(atPath: path, toPath: other)

@@ -104,7 +104,7 @@ import Testing
   }
 
   /// It was killed when the rewritten pages were in the log, and not yet in the file.
-  @Test func `an interrupted addition of checksums is finished by whoever opens the store`() throws {
+  @Test func `the next connection finishes an interrupted addition of checksums`() throws {
     try withFixture("schema-v5") { manager in
       let file = "\(manager.directory)/store/db.sync"
       let connection = try Connection(path: file, mode: .readWrite)

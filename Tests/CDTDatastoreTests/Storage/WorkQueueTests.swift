@@ -96,7 +96,7 @@ import Testing
     for _ in 0..<3 { mayEnd.signal() }
   }
 
-  @Test func `what work holds is released before the thread goes on`() throws {
+  @Test func `the references of work are released before the thread goes on`() throws {
     let (queue, record, released) = (WorkQueue(threads: 1), Record(), Counter())
     for _ in 0..<100 {
       try queue.add { [held = Held(released)] in withExtendedLifetime(held) {} }

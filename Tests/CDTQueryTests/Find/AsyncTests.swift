@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `what waits for its turn to write can be cancelled`() async throws {
+  @Test func `a write that waits for its turn can be cancelled`() async throws {
     try await withTemporaryDatastore { store in
       let (isWriting, isOver) = (Signal(), Signal())
       let writing = Task {
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test func `leaving the loop gives the reader back, and the log can begin anew`() async throws {
+  @Test func `leaving the loop gives the reader back, and the log can begin again`() async throws {
     try await withTemporaryDatastore { store in
       try await Self.fill(store, 1_000)
       for _ in 0..<50 {
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `what is wrong with the selector is thrown by the loop`() async throws {
+  @Test func `an error of the selector is thrown by the loop`() async throws {
     try await withTemporaryDatastore { store in
       await #expect(throws: QueryError.self) {
         for try await _ in store.stream(try Query(["a": ["$nonsense": 1]])) {}

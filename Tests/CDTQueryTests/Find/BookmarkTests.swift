@@ -196,7 +196,8 @@ import Testing
   }
 
   /// Documents whose ids begin with "s" stay as they are; the others come, change and go between the pages.
-  @Test(arguments: [false, true]) func `what stays is in exactly one page, whatever is written meanwhile`(
+  @Test(arguments: [false, true])
+  func `each document that stays is in exactly one page, whatever is written meanwhile`(
     isBackward: Bool
   ) throws {
     for seed in UInt64(1)...12 {

@@ -13,7 +13,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `several reads see one state, whoever writes`(isIndexed: Bool) throws {
+  @Test(arguments: [false, true]) func `several reads see one state, with any writes in between`(
+    isIndexed: Bool
+  ) throws {
     try withTemporaryDatastore { store in
       try Self.fill(store, 30)
       if isIndexed { try store.ensureIndexed(["tags"]) }

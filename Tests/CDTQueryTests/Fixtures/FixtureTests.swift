@@ -152,8 +152,9 @@ import Testing
     ),
   ]
 
-  @Test(arguments: refusals) func `what is no fixture is refused with its line`(text: String, message: String)
-  {
+  @Test(arguments: refusals) func `text other than a fixture is refused with its line`(
+    text: String, message: String
+  ) {
     let error = #expect(throws: FixtureError.self) { try run(text) }
     #expect(error?.description == message)
   }

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `what is never used is noted`() throws {
+  @Test func `indexes that are never used are noted`() throws {
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["t"], type: .text)
       func put(_ id: String, _ body: JSONObject) throws {
@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  @Test func `an option of another kind of index is refused, and null is none`() throws {
+  @Test func `an option of another kind of index is refused, and null is ignored`() throws {
     let document = DesignDocument(
       id: "_design/d",
       body: [

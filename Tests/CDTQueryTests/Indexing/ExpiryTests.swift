@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.usual)) func `what a replication brings late is deleted in the background`()
+  @Test(.timeLimit(.usual)) func `documents that a replication brings expired are deleted in the background`()
     async throws
   {
     try await withTemporaryDatastore { store in

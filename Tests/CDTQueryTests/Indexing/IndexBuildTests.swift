@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `every step is told to whoever fills the indexes himself`() throws {
+  @Test func `every step is reported to a caller that fills the indexes itself`() throws {
     try Self.withStore(2_500, worksInBackground: false) { store, _ in
       try store.declareIndex(["age"])
       let told = Mutex<[Int]>([])
@@ -243,7 +243,7 @@ import Testing
   /// A builder inserts the rows of a batch in several transactions and raises the watermark with the last. When it is killed in
   /// between, there are rows above the watermark.
   @Test(arguments: [0, 1_200] as [Int64])
-  func `what a killed builder leaves is passed over, and removed by the next one`(watermark: Int64) throws {
+  func `files of a killed builder are passed over, and removed by the next builder`(watermark: Int64) throws {
     try Self.withStore(2_500) { store, manager in
       try store.ensureIndexed(["age"], name: "by_age")
       try withBuildsHeld(inDirectoryOf: "\(manager.directory)/store") {

@@ -220,7 +220,7 @@ import Testing
   }
 
   @Test(arguments: FileDamage.allCases, [true, false])
-  func `a file that is damaged is found and made anew`(_ damage: FileDamage, whileOpen: Bool) throws {
+  func `a damaged file is found and replaced`(_ damage: FileDamage, whileOpen: Bool) throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       var store = try manager.datastore(named: "store")
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test func `a query that meets damage is answered from the documents, and the file is made anew`() throws {
+  @Test func `a query that meets damage is answered from the documents, and the file is replaced`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)
       let path = try store.indexManager().path
@@ -357,7 +357,7 @@ import Testing
     }
   }
 
-  @Test func `damage of the index file is none of the documents`() throws {
+  @Test func `damage of the index file is not reported for documents`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)
       try #expect(Self.isWhole(store))

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `an index that is deleted while the file is made anew stays deleted`() throws {
+  @Test func `an index that is deleted while the file is replaced stays deleted`() throws {
     try withTemporaryDirectory { directory in
       let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory) }
       let stores = try managers.map { try $0.datastore(named: "store") }

@@ -51,15 +51,15 @@ import Testing
       Case(testDescription: "the system", error: SystemError(24)),
     ]
 
-  @Test(arguments: damages) func `damage is told`(_ c: Case) {
+  @Test(arguments: damages) func `damage is recognized`(_ c: Case) {
     #expect(IndexRecovery.isDamage(c.error))
   }
 
-  @Test(arguments: others) func `whatever else goes wrong is no damage`(_ c: Case) {
+  @Test(arguments: others) func `other failures are not taken for damage`(_ c: Case) {
     #expect(!IndexRecovery.isDamage(c.error))
   }
 
-  @Test func `definitions that can't be read are no reason to forget indexes`() throws {
+  @Test func `indexes are not forgotten if the definitions can't be read`() throws {
     try withTemporaryDirectory { directory in
       let file = DefinitionFile(path: "\(directory)/indexes.json", keys: nil)
       #expect(try file.load() == [])

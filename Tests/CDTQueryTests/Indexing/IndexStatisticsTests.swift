@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `an index is measured anew when a fifth has changed`() throws {
+  @Test func `an index is measured again when a fifth has changed`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
       try store.ensureIndexed(["name"], name: "i")
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `what every document has is looked for in the documents, a rare value in the index`() throws {
+  @Test func `a common value is looked for in the documents, a rare value in the index`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
       try store.ensureIndexed(["kind"], name: "i")

@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `what the filter says is not left to the matcher`() throws {
+  @Test func `conditions that the filter implies are not left to the matcher`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
       try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `indexes and what is no damage`() async throws {
+  @Test func `damage of indexes is repaired, and other findings are notes`() async throws {
     try await withTemporaryDatastore { store in
       for id in ["x", "y"] {
         try await store.createDocument(from: DocumentDraft(id: id, body: ["key": 1, "seen": "no date"]))

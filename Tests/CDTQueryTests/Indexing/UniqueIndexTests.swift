@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `values are equal as in a query, and null and missing ones are no key`() throws {
+  @Test func `values are equal as in a query, and null and missing values have no key`() throws {
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["a", .descending("b")], unique: true)
       try put(store, "1", ["a": 1, "b": "x"])
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `what a replication brings is stored and listed`() throws {
+  @Test func `violations that a replication brings are stored and listed`() throws {
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["email"], name: "emails", unique: true)
       try put(store, "ann", ["email": "a@x"])
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is lost or held is no way around it`() throws {
+  @Test func `losing or holding a file does not get around it`() throws {
     try withTemporaryDirectory { directory in
       // Long enough for a busy machine, as a write waits for the held file.
       var options = DatastoreOptions()

@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func `what several tasks write arrives, and the differences add up`() async throws {
+  @Test func `the writes of several tasks arrive, and the differences add up`() async throws {
     try await withTemporaryDatastore { store in
       var observed = try #require(
         try await Observed(Query([:], skip: 1, limit: 30, sort: ["n"]), in: store))

@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `what is right compiles, without a warning`() throws {
+  @Test func `right conditions compile, without a warning`() throws {
     let errors = try Self.check(Self.valid)
     #expect(Self.valid.count >= 30 && errors == [:])
   }
@@ -226,7 +226,7 @@ import Testing
   private struct Copy: Decodable { let swift: String }
 
   /// The tests of the page compare what it copies with these texts.
-  @Test func `what the page copies as Swift compiles`() throws {
+  @Test func `Swift code that the page copies compiles`() throws {
     let file = Repository.root.appending(path: "Tests/Page/copies.json")
     let copies = try JSONDecoder().decode([Copy].self, from: Data(contentsOf: file)).map(\.swift)
     #expect(copies.count >= 3 && copies.allSatisfy { $0.hasPrefix("let documents = ") })

@@ -104,7 +104,7 @@ import Testing
   @Test(arguments: notImplied) func `is not shown`(_ c: Case) throws { #expect(try !c.holds) }
 
   @Test(arguments: [true, false])
-  func `what matches a selector matches each filter that it implies`(hasArrays: Bool) throws {
+  func `documents that match a selector match each filter that it implies`(hasArrays: Bool) throws {
     let seed = testSeed(hasArrays ? 41 : 42)
     var random = RandomDocuments(seed: seed, scope: .everything)
     random.hasArrays = hasArrays

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `what an index decides and orders is read for the results alone`() throws {
+  @Test func `only the results are read if an index decides and orders`() throws {
     try Self.withPeople(20_000, [["name", "age"], ["pet.species"], ["age"]]) { store in
       let equality = try store.visits(Query(["pet.species": "species 1"], limit: 25))
       #expect(equality.rows == 25 && equality.documents == 25 && equality.steps < 2_000)

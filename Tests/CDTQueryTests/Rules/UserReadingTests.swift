@@ -171,7 +171,7 @@ import Testing
     var owner: String
   }
 
-  @Test func `what the user does not see can't be changed`() async throws {
+  @Test func `documents that the user does not see can't be changed`() async throws {
     try await Self.withStore { store in
       await #expect(throws: RuleViolation.self) { try await store.save(Note(id: "d1", owner: "anna")) }
       let violation = await #expect(throws: RuleViolation.self) {

@@ -16,7 +16,9 @@ import Testing
   ]
 
   @Test(arguments: ["$elemMatch", "$allMatch", "$keyMapMatch"], elementSelectors)
-  func `what is asked of elements`(operator name: String, of element: String) throws {
+  func `the selector of a clause on elements is parsed as the same clause`(
+    operator name: String, of element: String
+  ) throws {
     guard let selector = try? QuerySelector(parsing: #"{"a": {"\#(name)": \#(element)}}"#) else {
       #expect(name == "$keyMapMatch", "only keys have no fields")
       return

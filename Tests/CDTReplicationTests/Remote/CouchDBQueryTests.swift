@@ -54,7 +54,7 @@ struct CouchDBQueryTests {
     }
   }
 
-  @Test func `local documents are no results`() async throws {
+  @Test func `local documents are not among the results`() async throws {
     try await withStores { store, _ in
       try await withCouchDatabase(sameAs: store) { database in
         let remote = RemoteDatastore(database)

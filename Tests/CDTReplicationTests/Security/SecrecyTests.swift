@@ -99,7 +99,7 @@ import Testing
     await server.close()
   }
 
-  @Test func `what an interceptor prints has no values of header fields`() async throws {
+  @Test func `the description of an interceptor has no values of header fields`() async throws {
     let texts = Mutex<[String]>([])
     let interceptor = HTTPInterceptor(
       request: { request in texts.withLock { $0.append(Self.texts(of: request)) } },

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.usual)) func `what is no HTTP is answered as JSON`() async throws {
+  @Test(.timeLimit(.usual)) func `bytes other than HTTP are answered as JSON`() async throws {
     try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in
       let reply = try await RawConnection.exchange(server.port, "\u{16}\u{3}\u{1} hello\r\n\r\n")
       #expect(reply.hasPrefix("HTTP/1.1 400 "), "\(reply)")

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `what is too large is refused`() async throws {
+  @Test func `bodies that are too large are refused`() async throws {
     try await withServer({
       $0.limits.documentLength = 1_000
       $0.limits.requestLength = 5_000

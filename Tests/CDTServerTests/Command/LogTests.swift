@@ -182,7 +182,7 @@ import Testing
     #expect(json?["user"] == "eve\n2026-11-26T00:00:00Z info")
   }
 
-  @Test func `options that are no levels, formats or times are refused`() throws {
+  @Test func `options other than levels, formats and times are refused`() throws {
     let directory = try ServerDirectory()
     for (option, value) in [
       ("--log-level", "loud"), ("--log-format", "xml"), ("--slow-query", "2"), ("--slow-query", "-1s"),

@@ -209,7 +209,7 @@ import Testing
     #expect(result.status == 65)
   }
 
-  @Test func `output that can't be written is a failure, and a reader that has seen enough is none`() throws {
+  @Test func `output that can't be written is a failure, unless the reader has seen enough`() throws {
     #expect(try run("user", "add", "u.json", "mike", input: "x\n").status == 0)
     let full = try run("user", "list", "u.json", output: "/dev/full")
     #expect(

@@ -236,7 +236,7 @@ struct CouchDBReplicationTests {
   }
 
   @Test(arguments: Direction.allCases)
-  func `a database that was made anew is replicated from the start`(direction: Direction) async throws {
+  func `a database that was created again is replicated from the start`(direction: Direction) async throws {
     try await CouchDBPeer.with { pair in
       try await ReplicationScenario.documents.fill(pair.source(direction))
       try await pair.replicate(direction)

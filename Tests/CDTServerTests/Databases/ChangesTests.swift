@@ -278,7 +278,7 @@ import Testing
     }
   }
 
-  @Test func `a sequence of a database that was deleted begins anew`() async throws {
+  @Test func `a sequence of a database that was deleted begins again`() async throws {
     try await withServer { server in
       try await Self.fill(server)
       let last = try #require(try await server.get("/db/_changes").json["last_seq"]?.stringValue)

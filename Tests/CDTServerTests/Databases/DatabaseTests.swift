@@ -426,7 +426,7 @@ import Testing
     Unsupported(testDescription: "/db/_search_cleanup", method: "POST"),
   ]
 
-  @Test(arguments: unsupported) func `what is not supported names what to use`(request: Unsupported)
+  @Test(arguments: unsupported) func `unsupported requests name what to use`(request: Unsupported)
     async throws
   {
     try await withServer { server in
@@ -437,7 +437,7 @@ import Testing
     }
   }
 
-  @Test func `what is not supported names the right thing`() async throws {
+  @Test func `unsupported members name the right alternative`() async throws {
     try await withServer { server in
       for (method, path, word) in [
         ("GET", "/db/_design/d/_search/s", "$text"),
@@ -451,7 +451,7 @@ import Testing
     }
   }
 
-  @Test func `a name that begins with an underscore is no database and no document`() async throws {
+  @Test func `a name that begins with an underscore is neither a database nor a document`() async throws {
     try await withServer { server async throws in
       #expect(try await server.get("/_foo").json["reason"] == "Database does not exist.")
       #expect(try await server.get("/_all_dbs/_all_docs").status == 404)

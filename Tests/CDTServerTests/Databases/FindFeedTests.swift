@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be a feed is refused`() async throws {
+  @Test func `requests that can't be a feed are refused`() async throws {
     try await withServer { server in
       for (parameters, body, status) in [
         ("feed=longpoll", ["selector": [:]], 400),

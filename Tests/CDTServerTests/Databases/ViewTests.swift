@@ -135,7 +135,9 @@ import Testing
     Refusal(testDescription: "sales/_view/city?key=x", status: 400, error: "query_parse_error"),
   ]
 
-  @Test(arguments: refusals) func `what a view can't answer is an error`(wanted: Refusal) async throws {
+  @Test(arguments: refusals) func `a request that a view can't answer is an error`(wanted: Refusal)
+    async throws
+  {
     try await Self.withOrders { server in
       let reply = try await server.get("/db/_design/\(wanted.testDescription)".encoded)
       #expect(reply.status == wanted.status)

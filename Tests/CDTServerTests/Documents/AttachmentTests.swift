@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["notBase64Encoded=", "YW=J", "====", "abc", "YWJ", "%%%%", "YWJj=", "YWI=YWI="])
-  func `what is not base64 is refused`(data: String) async throws {
+  func `data other than base64 is refused`(data: String) async throws {
     try await withServer { server in
       let refused = try await server.put("/db/a", ["_attachments": ["a": ["data": .string(data)]]])
       #expect(refused.status == 400)

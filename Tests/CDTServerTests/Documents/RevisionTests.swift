@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `what CouchDB answers in unusual cases is answered`() async throws {
+  @Test func `the answers of CouchDB in unusual cases are given`() async throws {
     try await withServer { server in
       try await Self.makeConflict(server)
       // A base URL that ends in a slash.
@@ -259,7 +259,7 @@ import Testing
   }
 
   @Test(arguments: ["conflicts", "deleted_conflicts", "revs_info", "local_seq", "meta"])
-  func `what can change while the revision stays has no ETag`(option: String) async throws {
+  func `replies that can change while the revision stays have no ETag`(option: String) async throws {
     try await withServer { server in
       _ = try await server.put("/db")
       try await Self.makeConflict(server)
@@ -301,7 +301,7 @@ import Testing
     }
   }
 
-  @Test func `what CouchDB's replicator writes into a document is part of it`() async throws {
+  @Test func `members that CouchDB's replicator writes into a document are part of it`() async throws {
     try await withServer { server in
       let members: JSONObject = [
         "_replication_id": "1+continuous", "source": "a", "_replication_state": "completed",

@@ -77,7 +77,7 @@ import Testing
     #expect(metrics.text == text)
   }
 
-  @Test func `what is destroyed is forgotten`() {
+  @Test func `a destroyed database is forgotten`() {
     let gauge = Gauge(label: "x", dimensions: [("a", "1")], factory: metrics)
     Gauge(label: "x", dimensions: [("a", "2")], factory: metrics).record(2)
     gauge.record(1)

@@ -219,7 +219,9 @@ import Testing
     Refusal(404, "not_found", ["cancel": true, "id": "none"]),
   ]
 
-  @Test(arguments: refusals) func `what can't be replicated is refused`(_ refusal: Refusal) async throws {
+  @Test(arguments: refusals) func `a request that can't be replicated is refused`(_ refusal: Refusal)
+    async throws
+  {
     try await withServer { server in
       let reply = try await server.post("/_replicate", refusal.body)
       #expect(reply.status == refusal.status, "\(reply.text)")

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `what was never visible is never listed`() async throws {
+  @Test func `documents that were never visible are never listed`() async throws {
     try await RuleSite.run { site in
       try await site.setRules(Self.owned)
       let anna = site.user("anna")

@@ -109,7 +109,7 @@ import Testing
   ]
 
   @Test(arguments: headers)
-  func `reads what is no name and password`(_ header: Header) async throws {
+  func `reads headers without a name and a password`(_ header: Header) async throws {
     let authenticator = try authenticator()
     #expect(await error(authenticator, header.text) == header.error)
     if header.error == nil { #expect(try await identity(authenticator, header.text) == .anonymous) }

@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `what is not allowed gets no permission`() throws {
+  @Test func `other origins get no permission`() throws {
     let crossOrigin = try listed(Self.app)
     #expect(preflight(crossOrigin, origin: "https://evil.example") == nil)
     #expect(preflight(crossOrigin, origin: nil) == nil)

@@ -89,14 +89,14 @@ import Testing
     #expect(rights(open, .anonymous) == [.read, .write])
   }
 
-  @Test func `a member of one database is none of another`() throws {
+  @Test func `a member of one database is not a member of another`() throws {
     let first = try security(#"{"members":{"names":["mike"]}}"#)
     let second = try security(#"{"members":{"names":["zoe"]}}"#)
     #expect(rights(first, Self.mike) == [.read, .write])
     #expect(rights(second, Self.mike) == [])
   }
 
-  @Test func `a name is no role, a role no name, and both are compared by their bytes`() throws {
+  @Test func `names and roles are different, and both are compared by their bytes`() throws {
     let security = try security(#"{"members":{"names":["team","Mike","jos\#u{E9}"],"roles":["mike"]}}"#)
     #expect(rights(security, Self.zoe) == [])
     #expect(rights(security, Self.mike) == [])
@@ -118,7 +118,7 @@ import Testing
       rights(try security(#"{"members":{"names":["zoe"]},"readers":{"names":["bob"]}}"#), Self.bob) == [])
   }
 
-  @Test func `what else is in the object is kept`() throws {
+  @Test func `other members of the object are kept`() throws {
     let text = #"{"members":{"names":["zoe"],"x":1},"cloudant":{"nobody":[]}}"#
     #expect(try security(text).json.text == text)
   }

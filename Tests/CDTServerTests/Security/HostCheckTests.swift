@@ -73,7 +73,7 @@ import Testing
     "localhost\0", "localhost\t", "löcalhost", ".", "localhost..evil\\",
     String(repeating: "a", count: 254),
   ])
-  func `what is no host is 400`(_ host: String) throws {
+  func `a malformed host is 400`(_ host: String) throws {
     #expect(error(try HostCheck(names: [], listeningOn: ["0.0.0.0"]), host) == .invalidHost)
   }
 

@@ -16,7 +16,7 @@ import Testing
     "1.2.3.4\0", ":",
     "::ffff:1.2.3", String(repeating: "1", count: 100),
   ])
-  func `what is no address is none`(_ text: String) {
+  func `malformed addresses are not parsed`(_ text: String) {
     #expect(IPAddress(text) == nil)
   }
 

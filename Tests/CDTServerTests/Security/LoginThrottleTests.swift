@@ -106,7 +106,7 @@ import Testing
     #expect(throttle.isLocked(attempt("a:b"), at: .zero))
   }
 
-  @Test func `what has expired makes room`() {
+  @Test func `expired entries make room`() {
     var throttle = LoginThrottle(capacity: 10)
     for number in 0..<10 { _ = throttle.begin(attempt("user\(number)"), at: .zero) }
     #expect(throttle.size == 21)

@@ -100,7 +100,7 @@ import Testing
     "-pbkdf2:sha256-\(String(repeating: "zz", count: 32)),12345678,10",
     "-pbkdf2:sha-\(hexadecimalKey),12345678,10",
   ])
-  func `refuses a text that is no hash, or one too costly`(_ text: String) {
+  func `refuses a text other than a hash, and a hash that is too costly`(_ text: String) {
     #expect(PasswordHash(text: text) == nil)
   }
 }

@@ -42,7 +42,7 @@ import Testing
     #expect(counter.most <= 2)
   }
 
-  @Test func `what goes beyond the queue is refused, and later work is not`() async throws {
+  @Test func `work beyond the queue is refused, and later work is not`() async throws {
     let work = PasswordWork(limit: 2)
     let hold = DispatchSemaphore(value: 0)
     let (started, continuation) = AsyncStream.makeStream(of: Void.self)

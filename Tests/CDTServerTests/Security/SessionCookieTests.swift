@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a value of one user is none of another, even with the same password`() throws {
+  @Test func `users have different values, even with the same password`() throws {
     let zoe = try User(name: "zoe", password: mike.password, roles: ["_admin"])
     #expect(try state(cookie.value(for: mike, at: Self.now), zoe) == .valid)
     let original = try bytes(cookie.value(for: mike, at: Self.now))

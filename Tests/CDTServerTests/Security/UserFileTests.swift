@@ -79,7 +79,7 @@ import Testing
     #expect(error { try file.read() } == .ownedByAnother(file.path))
   }
 
-  @Test func `a directory, a FIFO and a device are no file of users`() throws {
+  @Test func `a directory, a FIFO and a device are refused as file of users`() throws {
     #expect(error { try UserFile(directory.path).read() }?.code == .exposed)
     mkfifo(file.path, 0o600)
     #expect(error { try file.read() }?.code == .exposed)
@@ -105,7 +105,7 @@ import Testing
     #expect(try directory.names() == ["link", "users.json", "users.json.lock"])
   }
 
-  @Test func `what an interrupted change has left is not used`() throws {
+  @Test func `files of an interrupted change are not used`() throws {
     try directory.write("rubbish", to: "users.json.new", mode: 0o666)
     _ = try file.setPassword("x", of: "mike", function: .cheap)
     #expect(directory.mode("users.json") == 0o600)

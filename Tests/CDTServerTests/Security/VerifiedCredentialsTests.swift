@@ -30,7 +30,7 @@ import Testing
     #expect(!verified.contains(key, at: .zero))
   }
 
-  @Test func `when there are too many, the oldest goes`() {
+  @Test func `the oldest is removed when there are too many`() {
     var verified = VerifiedCredentials(capacity: 3)
     let keys = (0..<4).map { verified.key(of: credentials("user\($0)", "x"), generation: 0) }
     for (number, key) in keys.enumerated() { verified.insert(key, at: .seconds(number)) }

@@ -21,7 +21,7 @@ import Testing
     return pieces
   }
 
-  @Test func `what the writer writes is read in any chunks`() throws {
+  @Test func `written parts are read in any chunks`() throws {
     let seed = testSeed(17)
     var random = SeededGenerator(seed: seed)
     for round in 0..<300 {

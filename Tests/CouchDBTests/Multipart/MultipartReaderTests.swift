@@ -74,7 +74,7 @@ import Testing
     #expect(found == Self.parts.map(\.bytes.utf8.count).reduce(0, +))
   }
 
-  @Test func `a chunk that begins like a delimiter and is none is given as it was`() throws {
+  @Test func `a chunk that only begins like a delimiter is given as it was`() throws {
     let start = "--abc\r\n\r\nx\r"
     let pieces = ["\n", "--", "ab", "\r", "\n-", "-ab", "y\r\n--abc--"]
     let chunks = ([start] + pieces).map { Array($0.utf8)[...] }
@@ -82,7 +82,7 @@ import Testing
     #expect(parts.map { String(decoding: $0.bytes, as: UTF8.self) } == ["x\r\n--ab\r\n--aby"])
   }
 
-  @Test func `what stands before the first boundary and after the last is skipped`() throws {
+  @Test func `bytes before the first boundary and after the last are skipped`() throws {
     let parts = try ReadPart.read("pre --abc\r\n--ab\r\n--abc\r\n\r\nx\r\n--abc--y\r\n--abc\r\nz\r\n--abc--")
     #expect(parts.map(\.bytes) == [Array("x".utf8)])
   }

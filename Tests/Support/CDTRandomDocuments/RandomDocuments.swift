@@ -8,7 +8,7 @@ package struct RandomDocuments {
 
   /// The operators that selectors may have.
   package enum Scope {
-    /// Those that the ``Oracle`` knows.
+    /// The operators that the ``Oracle`` knows.
     case oracle
     /// Every operator with every argument that it takes.
     case everything

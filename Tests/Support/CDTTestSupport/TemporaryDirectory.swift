@@ -28,7 +28,7 @@ package func withTemporaryDirectory<R>(
   return try body(path)
 }
 
-/// The same for a test that is asynchronous.
+/// Makes a temporary directory for an asynchronous test.
 package func withTemporaryDirectory<R>(
   inMemory: Bool = false, _ body: (String) async throws -> R
 ) async throws -> R {

@@ -222,7 +222,7 @@ import Testing
   ]
 
   @Test(arguments: malformed)
-  func `attachments that are none are refused with their place`(_ c: (json: String, error: String)) throws {
+  func `malformed attachments are refused with their place`(_ c: (json: String, error: String)) throws {
     let space = try Workspace()
     let input = "{\"_id\":\"a\"}\n{\"_id\":\"b\",\"_attachments\":\(c.json)}\n"
     let result = try space.run("import", "s", "-", "--keep-going", input: input)

@@ -86,7 +86,7 @@ import Testing
     #expect(try manager.existingDatastore(named: "o").read { try $0.lastSequence() } == 3)
   }
 
-  @Test func `values that are no dates are named`() throws {
+  @Test func `values other than dates are named`() throws {
     let space = try Workspace()
     let documents = """
       {"_id":"a","seen":1577836800000}

@@ -110,7 +110,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `no requests are no results, and no file is an error`() throws {
+  @Test func `an empty file gives no results, and a missing file is an error`() throws {
     let space = try Workspace(Workspace.people)
     #expect(try space.run("find", "people/contacts", "--batch", "-", input: "").output == "")
     let result = try space.run("find", "people/contacts", "--batch", "nowhere")

@@ -167,7 +167,7 @@ import Testing
   @Test(arguments: [
     "a!=3", "=1", "{a: .5}", "{a: NaN}", "{a: undefined}", "{a:/x/i}", "{“a”: 1}", "{a: None}",
   ])
-  func `what may have been meant otherwise gets no suggestion`(_ text: String) throws {
+  func `ambiguous arguments get no suggestion`(_ text: String) throws {
     let result = try Workspace(Workspace.people).run("find", "people/contacts", text)
     #expect(result.status == 65)
     #expect(!result.errors.contains("did you mean"), "\(result.errors)")

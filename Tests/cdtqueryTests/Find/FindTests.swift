@@ -318,7 +318,7 @@ import Testing
     "age:DESC", "age:descending", "age:-1", "age desc", "age: desc", "AGE:Asc", "a,b", "[\"age\"]",
     " age",
   ])
-  func `what looks like a direction, fields or JSON is no field`(_ word: String) throws {
+  func `arguments that look like a direction, fields or JSON are not fields`(_ word: String) throws {
     let space = try Workspace(Workspace.people)
     let made = try space.run("index", "create", "people/contacts", word)
     #expect(made.status == 65)
@@ -459,7 +459,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: malformed.indices) func `what is malformed is refused in every form`(_ number: Int) throws
+  @Test(arguments: malformed.indices) func `malformed options are refused in every form`(_ number: Int) throws
   {
     let (query, code, error) = Self.malformed[number]
     let space = try Workspace(Workspace.people)

@@ -244,13 +244,13 @@ import Testing
     #expect(!space.exists("s"))
   }
 
-  @Test func `nothing, and a header alone, are no documents`() throws {
+  @Test func `nothing, and a header alone, give no documents`() throws {
     let space = try Workspace()
     #expect(try space.run("import", "s", "--format", "csv", input: "").errors == "0 imported\n")
     #expect(try space.run("import", "s", "--format", "csv", input: "a,b\n").errors == "0 imported\n")
   }
 
-  @Test func `what find prints as CSV is read as the same values`() throws {
+  @Test func `CSV that find prints is read as the same values`() throws {
     let documents = """
       {"_id":"a","n":1.5,"s":"1.5","t":"true","b":true,"e":"","q":"say \\"x\\", or\\ny"}
       {"_id":"b","n":-7,"s":" 7 ","x.y":1,"c":"12e4"}

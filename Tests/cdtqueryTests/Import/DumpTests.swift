@@ -165,7 +165,7 @@ import Testing
     #expect(!space.exists("s"))
   }
 
-  @Test func `what follows megabytes of deleted documents is imported`() throws {
+  @Test func `documents after megabytes of deleted documents are imported`() throws {
     let space = try Workspace()
     let filler = String(repeating: "x", count: 1_000)
     let tombstones = (0..<5_000).map { "{\"_id\":\"t\($0)\",\"_deleted\":true,\"x\":\"\(filler)\"}\n" }

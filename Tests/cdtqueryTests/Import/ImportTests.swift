@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a revision that is none is refused where it counts`() throws {
+  @Test func `a malformed revision is refused where it counts`() throws {
     let space = try Workspace(Workspace.people)
     let line = "{\"_id\":\"mike\",\"_rev\":\"x\"}\n"
     #expect(try space.run("import", "people/contacts", "--on-conflict", "replace", input: line).status == 65)

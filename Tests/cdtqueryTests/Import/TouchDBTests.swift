@@ -56,7 +56,7 @@ import Testing
     #expect(rest.status == 65)
   }
 
-  @Test func `a file that is none makes no store`() throws {
+  @Test func `a missing file makes no store`() throws {
     let space = try space()
     try space.write("nothing", to: "text.touchdb")
     let text = try space.run("import", "stores/tasks", "--from-touchdb", "text.touchdb")
@@ -71,7 +71,7 @@ import Testing
   @Test(arguments: [
     ["more.jsonl"], ["--format", "csv"], ["--at", "a"], ["--id", "a"], ["--on-conflict", "skip"],
   ])
-  func `what the file decides can't be given`(_ arguments: [String]) throws {
+  func `options that the file decides can't be given`(_ arguments: [String]) throws {
     let space = try space()
     let result = try space.run(
       Built.cdtquery, ["import", "stores/tasks", "--from-touchdb", "old/tasks.touchdb"] + arguments)

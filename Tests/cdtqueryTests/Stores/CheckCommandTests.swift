@@ -37,7 +37,7 @@ import Testing
     #expect(quiet.status == 0)
   }
 
-  @Test func `functions of design documents are listed and are no problems`() throws {
+  @Test func `functions of design documents are listed, and not as problems`() throws {
     let space = try workspace()
     try space.run("put", "people/contacts", "_design/v", #"{"validate_doc_update":"function() {}"}"#)
     let result = try space.run("check", "people/contacts")
@@ -131,7 +131,7 @@ import Testing
     #expect(try space.run("check", "people/other").status == 74)
   }
 
-  @Test func `an index file that is gone is found and made anew`() throws {
+  @Test func `a missing index file is found and replaced`() throws {
     let space = try workspace()
     unlink(space.path(Self.index))
     let result = try space.run("check", "people/contacts", "--repair")
@@ -142,7 +142,7 @@ import Testing
     #expect(try space.run("check", "people/contacts").status == 0)
   }
 
-  @Test func `what is wrong with documents and attachments is found, and left as it is`() throws {
+  @Test func `damage of documents and attachments is found, and left as it is`() throws {
     let space = try workspace()
     try execute(
       "UPDATE documents SET text = substr(text, 1, head) || '{' WHERE id = 'zoe'",

@@ -14,7 +14,7 @@ import Testing
     try data.write(to: URL(filePath: path))
   }
 
-  @Test func `what is readable is saved, with its indexes, and each loss is a line`() throws {
+  @Test func `readable documents are saved, with their indexes, and each loss is a line`() throws {
     let space = try Workspace(Workspace.people)
     try space.run("index", "create", "people/contacts", "age", "--name", "by_age")
     try Self.damage(space, page: 0)
@@ -52,7 +52,7 @@ import Testing
     #expect(try Files.names(in: space.path("people")) == ["contacts"])
   }
 
-  @Test func `what interrupted recoveries have left goes, and nothing else`() throws {
+  @Test func `files of interrupted recoveries are removed, and nothing else`() throws {
     let space = try Workspace(Workspace.people)
     func make(_ name: String) throws {
       try FileManager.default.createDirectory(atPath: space.path(name), withIntermediateDirectories: true)

@@ -47,7 +47,7 @@ import Testing
     #expect(try Files.names(in: space.path("people")) == ["contacts"])
   }
 
-  @Test func `what can't be done is told`() throws {
+  @Test func `a change of key that is not possible is refused, and leaves the store as it was`() throws {
     let space = try workspace()
     for arguments in [
       ["--new-key-file", "key", "--no-key"], ["--secret-only"], ["--no-key", "--secret-only"],

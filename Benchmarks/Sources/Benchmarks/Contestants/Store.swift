@@ -5,7 +5,7 @@ enum Store: String, CaseIterable, Codable {
   /// The yardstick's file, not mapped into memory.
   case unmapped
 
-  /// Those that are loaded, indexed and changed; the other one reads the yardstick's file.
+  /// The stores that are loaded, indexed and changed; the other one reads the yardstick's file.
   static let changing: [Store] = [.ours, .yardstick]
 
   func directory(in parent: String) -> String {

@@ -102,7 +102,7 @@ struct GroupingDocuments {
     columns.replacing("{", with: "json_extract(doc, '$.").replacing("}", with: "')")
   }
 
-  /// The same as columns of a table.
+  /// The names as columns of a table.
   private static func names(_ columns: String) -> String {
     columns.replacing("{", with: "\"").replacing("}", with: "\"")
   }

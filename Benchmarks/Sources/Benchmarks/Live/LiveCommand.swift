@@ -63,7 +63,7 @@ struct LiveCommand: ParsableCommand {
   /// The document that concerns nobody.
   private static let other = -1_000_000
 
-  /// - Parameter version: Makes the document another one.
+  /// - Parameter version: A number that differs for each version of the document.
   private static func body(_ slot: Int, _ version: Int) -> JSONObject {
     [
       "slot": .int(Int64(slot)), "rank": .int(Int64(slot)), "version": .int(Int64(version)),

@@ -11,7 +11,7 @@ struct Program {
     /// Time on the wall, in nanoseconds.
     let wall: Int
     /// The most memory that was resident at once, or `nil` where that was less than this process has: Linux counts that of
-    /// the process that starts another one, too.
+    /// the process that starts another process, too.
     let peakBytes: Int?
   }
 

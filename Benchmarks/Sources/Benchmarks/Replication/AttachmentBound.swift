@@ -39,7 +39,7 @@ struct AttachmentBound {
 
   /// The median time, in nanoseconds; `nil` before the first measurement.
   var median: Int? { Self.median(times) }
-  /// The same if the SHA-1 of each file is computed at both ends, as a replication does.
+  /// The median with the SHA-1 of each file computed at both ends, as a replication does.
   var medianWithDigests: Int? { Self.median(timesWithDigests) }
 
   private static func median(_ times: [Double]) -> Int? {

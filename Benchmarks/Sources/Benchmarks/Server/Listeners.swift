@@ -54,7 +54,7 @@ final class Listeners {
     return Percentiles(times)
   }
 
-  /// Has the server save the documents.
+  /// Saves the documents by the server.
   func times(of writes: Int) throws -> Percentiles {
     let body = Array(#"{"text":"Buy milk"}"#.utf8)
     return try times(of: writes) { id in

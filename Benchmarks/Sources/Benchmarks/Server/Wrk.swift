@@ -20,7 +20,7 @@ struct Wrk {
 
   /// The output of the script at its end. Times are in nanoseconds.
   struct Outcome: Codable {
-    /// Those that were answered.
+    /// The requests that were answered.
     let requests: Int
     let nanoseconds: Int
     /// Replies with an error, and connections that failed.

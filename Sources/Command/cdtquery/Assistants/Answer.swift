@@ -66,7 +66,7 @@ struct Answer {
 
   /// The member `more` of an answer without all results.
   ///
-  /// - Parameter arguments: Those with which the tool is called again for the others.
+  /// - Parameter arguments: The arguments with which the tool is called again for the other rows.
   static func more(_ leftOut: String, _ arguments: JSONObject) -> JSONObject {
     ["left_out": .string(leftOut), "add": .object(arguments)]
   }

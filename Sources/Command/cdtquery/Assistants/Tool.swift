@@ -7,7 +7,7 @@ import CDTQuery
 struct Tool: Sendable {
   let name: String
   private let description: String
-  /// Those in front are required.
+  /// The arguments; the first ones are required.
   let arguments: [SharedArgument]
   let required: Int
   private let isDestructive: Bool

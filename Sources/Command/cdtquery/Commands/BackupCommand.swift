@@ -218,7 +218,7 @@ struct BackupCommand: ParsableCommand {
   }
 
   #if Replication
-    /// Notes in a mirror which database it is of, or throws if it is of another one.
+    /// Notes in a mirror which database it is of, or throws if it is of another database.
     private static func checkSource(of mirror: Datastore, is url: String) throws {
       let id = "backup-source"
       let known = try mirror.read { try $0.localDocument(withID: id)?["url"]?.stringValue }

@@ -13,7 +13,7 @@ protocol QuerySource: Sendable {
   func explain(_ query: GroupQuery) throws -> (text: String, json: JSONObject)
   /// Writes hints about fields that no document has, also those of the selector if the query found nothing.
   ///
-  /// - Parameter hints: Those that were given before are not repeated.
+  /// - Parameter hints: The hints that were given before, which are not repeated.
   func write(_ hints: inout QueryHints, about query: Query, foundNothing: Bool)
 }
 

@@ -25,7 +25,7 @@ struct UserOptions: ParsableArguments {
     if let context { Self.user.withLock { $0 = context } }
   }
 
-  /// Has the stores of this run enforce their rules, if there is a user.
+  /// Enforces the rules of the stores of this run, if there is a user.
   static func enforceRules(in options: inout DatastoreOptions) {
     guard let user = user.withLock({ $0 }) else { return }
     options.enforce(.enforced(as: user))

@@ -58,7 +58,7 @@ struct PageOptions: ParsableArguments {
   }
 }
 
-/// The page by the bookmark of another one.
+/// The page that the bookmark of another page names.
 struct BookmarkOptions: ParsableArguments {
   @Option(help: SharedArgument.bookmark.option) var bookmark: String?
   @Flag(help: "End before the bookmark, or without one with the last match.") var backward = false

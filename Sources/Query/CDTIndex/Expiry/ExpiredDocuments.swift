@@ -67,7 +67,7 @@ package final class ExpiredDocuments: DocumentHiding {
   /// for the next ones. What can't be deleted is tried again later.
   ///
   /// - Parameters:
-  ///   - deletes: Whether they are also removed from the datastore.
+  ///   - deletes: Whether the documents are also removed from the datastore.
   ///   - isRequested: Whether a caller waits for it, so that a pause after a failure is left out.
   package func remove(
     deletes: Bool = true, isRequested: Bool = false, _ shouldContinue: () -> Bool = { true }
@@ -138,7 +138,7 @@ package final class ExpiredDocuments: DocumentHiding {
 }
 
 extension ReadTransaction {
-  /// Has documents expire at the instant of another transaction. It must not have read any.
+  /// Takes the instant at which documents expire from another transaction. This one must not have read any.
   package func takeInstant(of other: ReadTransaction) {
     guard let expired = other.store.existingExtension(QueryExtension.self)?.expired else { return }
     instant = expired.instant(of: other)

@@ -71,7 +71,7 @@ struct ExpiredRows {
 
   /// Calls `body` with documents that an index lacks.
   ///
-  /// - Returns: Whether these were all.
+  /// - Returns: Whether `body` was called with every such document.
   private func forEachUnindexed(
     of entry: IndexCatalog.Entry, _ body: (Int64, DocumentBytes) -> Void
   ) throws -> Bool {

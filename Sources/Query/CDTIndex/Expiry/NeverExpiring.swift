@@ -12,9 +12,9 @@ public struct NeverExpiring: Sendable, Hashable, CustomStringConvertible {
   public let field: String
   /// The number of documents.
   public internal(set) var count = 0
-  /// The ids of the first of them.
+  /// The ids of the first documents, at most three.
   public internal(set) var documentIDs: [String] = []
-  /// The values of these.
+  /// The values of these documents in the field.
   public internal(set) var values: [JSONValue] = []
   /// The number of values that are numbers and look like milliseconds.
   public internal(set) var milliseconds = 0

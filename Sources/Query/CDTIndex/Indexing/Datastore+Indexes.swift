@@ -92,7 +92,7 @@ extension Datastore {
     try await runReading { _ in try self.listIndexes() }
   }
 
-  /// The same on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
+  /// The indexes, read on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
   package func measureIndexes() async throws -> [IndexInfo] {
     try await runQuery { stop in
       try QueryFailure.publishing {
@@ -250,7 +250,7 @@ extension Datastore {
 
   /// Creates and builds the indexes of a backup.
   ///
-  /// - Returns: Those that could not be created.
+  /// - Returns: A finding for each index that could not be created.
   package func createIndexes(ofBackup json: JSONValue) throws -> [IntegrityFinding] {
     try createIndexes(DefinitionFile.definitions(json))
   }

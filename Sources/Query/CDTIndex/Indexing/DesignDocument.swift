@@ -26,7 +26,7 @@ package struct DesignDocument: Sendable {
   private static let functions = [
     "validate_doc_update", "filters", "views", "shows", "lists", "updates", "rewrites",
   ]
-  /// Those that are not functions in the language of queries.
+  /// The members that are not functions in the language of queries.
   private static let queries = ["validate_doc_update", "views"]
 
   package init(id: String, body: JSONObject) {

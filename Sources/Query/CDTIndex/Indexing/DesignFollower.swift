@@ -2,7 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTSQLite
 
-/// Has the indexes follow the design documents that define them.
+/// Changes the indexes as the design documents that define them change.
 ///
 /// A design document is a document like others: clients write it, and it is replicated. The indexes follow: after a write of one by
 /// this process, when a datastore's indexes are first used, and before they are listed or updated.

@@ -4,7 +4,7 @@ package import CDTJSON
 package enum FieldAccess: Sendable, Hashable {
   /// Keys of values, sorted and distinct.
   case points([OrderKey])
-  /// The values from a bound on and before another one.
+  /// The values of a half-open range: `lower ..< upper`.
   case range(lower: OrderKey?, upper: OrderKey?)
 }
 

@@ -50,7 +50,7 @@ final class IndexBuilder {
 
   /// Builds the incomplete indexes, or the named one.
   ///
-  /// - Returns: Whether they are complete; `false` if the build was stopped.
+  /// - Returns: Whether the indexes are complete; `false` if the build was stopped.
   func run(only name: String? = nil) throws -> Bool {
     guard try isNeeded() else { return try reportProgress() }
     try file.writing { try noteMissedWrites() }

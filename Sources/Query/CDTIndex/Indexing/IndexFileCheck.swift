@@ -25,7 +25,7 @@ struct IndexFileCheck {
 
   /// - Parameters:
   ///   - path: The index file.
-  ///   - recovery: Has the definitions of the indexes that should be there.
+  ///   - recovery: Knows the definitions of the indexes that should be there.
   ///   - progress: Called with the number of documents checked and the total.
   init(
     _ path: String, of store: Datastore, _ recovery: IndexRecovery,

@@ -69,7 +69,7 @@ package final class IndexManager: Sendable {
     found.withLock { $0 = nil }
   }
 
-  /// Has the file replaced, which a query found damaged.
+  /// Schedules the replacement of a file that a query found damaged.
   package func replaceDamagedFile() {
     recovery.noteDamage()
     worker.wake()

@@ -1,7 +1,7 @@
 package import CDTJSON
 package import CDTSQLite
 
-/// Keys of an index from one on and before another one.
+/// A half-open range of the keys of an index: `lower ..< upper`.
 package struct KeyRange: Sendable, Hashable {
   package var lower: OrderKey
   package var upper: OrderKey

@@ -8,7 +8,7 @@ package struct SummaryState: Sendable {
   }
 
   package private(set) var documents = 0
-  /// Those of each summed field.
+  /// The sums of each summed field.
   package private(set) var sums: [Sums]
 
   /// - Parameter values: The number of summed fields.
@@ -16,7 +16,7 @@ package struct SummaryState: Sendable {
     sums = Array(repeating: Sums(), count: values)
   }
 
-  /// Whether nothing would change if the state were added to another one.
+  /// Whether nothing would change if the state were added to another state.
   var isEmpty: Bool { documents == 0 && sums.allSatisfy { $0.numbers.isEmpty && $0.squares.isEmpty } }
 
   /// Adds a document with these values, of which only numbers count, or removes it.

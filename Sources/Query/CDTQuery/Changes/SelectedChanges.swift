@@ -56,7 +56,7 @@ package struct SelectedChanges: Sendable {
     return (documents, part.count == rest.count ? last : part.last ?? last)
   }
 
-  /// Those up to a sequence.
+  /// The changes up to a sequence.
   package func upTo(_ end: Int64) -> SelectedChanges {
     var part = self
     part.last = min(last, end)

@@ -14,7 +14,7 @@ package final class Cursor {
 
   private var run: ResumedRun?
   private var isExhausted = false
-  /// The ids that the results link which were read so far; `nil` if the query includes nothing.
+  /// The ids that the results read so far link; `nil` if the query includes nothing.
   package let links: LinkedIDs?
 
   private var transaction: ReadTransaction { engine.transaction }
@@ -138,7 +138,7 @@ package final class Cursor {
     try reading { try run?.bookmark(ofFirst: isFirst) }
   }
 
-  /// The documents that the documents or texts link which were read so far, under the names of the query.
+  /// The documents that the results read so far link, under the names of the query.
   package func included() throws -> IncludedDocuments { try included(links) }
 
   func included(_ links: LinkedIDs?) throws -> IncludedDocuments {

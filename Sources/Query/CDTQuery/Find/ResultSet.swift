@@ -142,7 +142,7 @@ public final class ResultSet: Sendable {
     try withCursor { try $0.bookmark(ofFirst: true) }
   }
 
-  /// The documents that the results link which were read so far, under the names of ``Query/include``.
+  /// The documents that the results read so far link, under the names of ``Query/include``.
   public func included() throws -> [String: Linked<DocumentRevision>] {
     try withCursor { try $0.included() }
   }

@@ -43,7 +43,7 @@ struct GroupTable: ~Copyable {
     rows = GroupRows(groups, stop)
   }
 
-  /// Whether further values are not needed, if they belong to later groups only.
+  /// Whether input of later groups can be ignored.
   var isComplete: Bool { isOrdered && rows.isComplete }
 
   // MARK: Adding
@@ -64,7 +64,7 @@ struct GroupTable: ~Copyable {
   ///
   /// - Parameters:
   ///   - input: The values of its fields.
-  ///   - extremes: Those without a value are empty.
+  ///   - extremes: The least and greatest values; empty without a value.
   mutating func add(
     _ input: some GroupInput, count: Int, sums: [ExactSum], extremes: [OrderKey]
   ) throws {

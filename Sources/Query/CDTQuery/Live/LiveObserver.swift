@@ -148,7 +148,7 @@ final class LiveObserver: Sendable {
 
   /// Takes the rows of a run.
   ///
-  /// - Returns: The numbers of the documents that were rows before, and whether ``clause`` is another one; `nil` if the query has ended.
+  /// - Returns: The numbers of the documents that were rows before, and whether ``clause`` has changed; `nil` if the query has ended.
   func take(_ found: Found) -> (known: [Int64], hasNewClause: Bool)? {
     self.found.store(found.sequence, ordering: .relaxed)
     return state.withLock { state in

@@ -34,7 +34,7 @@ package final class LiveQueries: KeptResults {
 
   private struct Members {
     var observers: [ObjectIdentifier: LiveObserver] = [:]
-    /// Those that have left, with the numbers of their rows, until the next turn.
+    /// The observers that have left, with the numbers of their rows, until the next turn.
     var leaving: [(observer: LiveObserver, rows: [Int64])] = []
     var listener: ChangeListener?
     var reader: Task<Void, Never>?
@@ -179,7 +179,7 @@ package final class LiveQueries: KeptResults {
 
   /// Reads the changes of all commits since the last call, and applies them.
   ///
-  /// - Returns: Whether they concern an observer.
+  /// - Returns: Whether a change concerns an observer.
   @discardableResult
   package func update(_ store: Datastore, stop: StopSignal? = nil) throws -> Bool {
     try state.withLock { state in
@@ -260,7 +260,7 @@ package final class LiveQueries: KeptResults {
     }
   }
 
-  /// Has all queries run again if the clock was set back: documents that were left out may be there again.
+  /// Marks all observers as stale if the clock was set back: documents that were left out may be there again.
   ///
   /// - Returns: Whether it was.
   @discardableResult

@@ -3,7 +3,7 @@ public import CDTJSON
 
 /// The results of a query, and how they change, from ``CDTDatastore/Datastore``'s `live`.
 ///
-/// The first element has the results as they are; another one follows whenever a commit, of any process, has changed
+/// The first element has the results as they are; another element follows whenever a commit, of any process, has changed
 /// them. Each iterator observes on its own. It keeps its results in memory, with up to 128 documents after a page.
 ///
 /// An element has the newest results at the time you ask for it, and their difference from the element that you got

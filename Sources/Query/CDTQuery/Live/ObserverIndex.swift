@@ -109,7 +109,7 @@ struct ObserverIndex {
       case .points(let keys): choices.append([.points(subject, keys)])
       case .range(nil, nil): break
       case .range:
-        // If the field has several values, each bound may hold for another one: see `forEachOverlap`.
+        // If the field has several values, each bound may hold for another value: see `forEachOverlap`.
         ranges[subject] =
           ranges[subject]?.intersection(condition.access.access) ?? condition.access.access
       }

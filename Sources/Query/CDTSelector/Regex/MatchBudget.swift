@@ -27,7 +27,7 @@ package final class MatchBudget: Sendable {
   private let stop: QueryStop
   private let texts = Atomic(0)
 
-  /// The number of the text that is matched: what was computed from another one is not used.
+  /// The number of the text that is matched: what was computed from another text is not used.
   var text: Int { texts.load(ordering: .relaxed) }
 
   /// Begins another text.

@@ -31,7 +31,7 @@ package struct RuleAdditions: Sendable {
 
   /// The operators, for messages in other selectors.
   static let names = ["$data", "$cat", "$if", "$then", "$else", "$ref", "$error", "$reason"]
-  /// Those that stand beside fields as well as beside operators.
+  /// The names that stand beside fields as well as beside operators.
   static let neutral: Set<String> = ["$if", "$then", "$else", "$ref", "$error", "$reason"]
 
   /// A path from the root with the member's usual name: `$newDoc.type` is `newDoc.type`.

@@ -230,7 +230,7 @@ extension OperatorTarget {
 }
 
 extension Operand {
-  /// Whether it is known when the user is.
+  /// Whether it depends on the user only.
   var isOfUser: Bool {
     switch self {
     case .literal: true

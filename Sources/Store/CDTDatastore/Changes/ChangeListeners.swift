@@ -90,7 +90,7 @@ package final class ChangeListener: Sendable {
     await listeners.commits.wait(since: commits, isolation: isolation)
   }
 
-  /// Has all listeners read again, as after a commit.
+  /// Wakes all listeners to read again, as after a commit.
   package func wake() {
     listeners.didCommit()
   }

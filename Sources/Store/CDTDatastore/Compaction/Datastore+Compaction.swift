@@ -99,7 +99,7 @@ extension Datastore {
 
   /// Adds checksums to the pages of a store of an earlier version, if nothing else uses the store.
   ///
-  /// - Returns: Whether they have checksums.
+  /// - Returns: Whether the pages have checksums.
   private func addChecksums(_ connection: Connection) throws -> Bool {
     let upgrade = PageChecksumUpgrade(connection)
     guard try upgrade.isDue else { return true }

@@ -87,7 +87,7 @@ struct FieldMerging {
     return objects.count == values.count ? objects : nil
   }
 
-  /// - Parameter objects: Those of the values that have the members.
+  /// - Parameter objects: The values that have the members.
   private mutating func merge(
     _ values: [JSONValue?], _ objects: [JSONObject], since base: JSONValue?, at place: Place
   ) -> JSONObject {

@@ -21,7 +21,7 @@ struct KeyFile {
     case scrypt(salt: [UInt8], cost: Int, blockSize: Int, parallelism: Int)
     case pbkdf2(salt: [UInt8], iterations: Int)
 
-    /// Those of new passphrases: about a tenth of a second.
+    /// The parameters of new passphrases: about a tenth of a second.
     static func ofPassphrase() -> Derivation {
       #if canImport(CryptoKit)
         .pbkdf2(salt: RandomBytes.make(16), iterations: 600_000)
@@ -40,7 +40,7 @@ struct KeyFile {
 
   /// The keys of the datastore in a directory; `nil` if it is not encrypted.
   ///
-  /// - Throws: ``DatastoreError``: `.wrongKey` if the secret is missing, is another one, or is given for a datastore that is not
+  /// - Throws: ``DatastoreError``: `.wrongKey` if the secret is missing or wrong, or is given for a datastore that is not
   ///   encrypted; `.corrupt` if the file is damaged or missing.
   static func keys(in directory: String, _ encryption: Encryption?) throws -> StoreKeys? {
     if let keys = try existingKeys(in: directory, encryption) { return keys }

@@ -9,7 +9,7 @@ import CDTPlatform
 /// ```
 ///
 /// The new directory is filled while nobody can open the datastore, and then exchanged with the datastore's in one step. So the
-/// datastore is always complete, old or new, and nothing in `store` is ever needed. A run that continues another one reads in the
+/// datastore is always complete, old or new, and nothing in `store` is ever needed. A run that continues an earlier run reads in the
 /// state whether it can use the attachments there. It writes everything else again.
 struct Reencryption {
   private let name: DatabaseName
@@ -63,8 +63,8 @@ struct Reencryption {
 
   /// Whether an earlier run has done the same: the former secret does not open the datastore, and the new one does.
   ///
-  /// - Parameter hadFormer: Whether the former files were there, which proves it. Without them, a former secret that was given may be
-  ///   another one.
+  /// - Parameter hadFormer: Whether the former files were there, which proves it. Without them, the former secret that was given may
+  ///   be wrong.
   private func isDone(_ encryption: Encryption?, hadFormer: Bool) throws -> Bool {
     do {
       _ = try KeyFile.keys(in: place.path, options.encryption)
@@ -249,7 +249,7 @@ struct Reencryption {
 
   /// Removes the former files, if the new ones have taken their place.
   ///
-  /// - Returns: Whether they have.
+  /// - Returns: Whether the new files are in place.
   @discardableResult private func removeFormer() throws -> Bool {
     guard let state = try state(), try KeyFile.id(in: place.path) == state.new,
       state.new != state.old

@@ -37,7 +37,7 @@ package final class StoreKeys: Sendable {
 
   /// The keys of a backup, whose directory has a copy of its datastore's ``KeyFile``; `nil` if it has none.
   ///
-  /// - Throws: ``DatastoreError``: `.wrongKey` if the secret is missing or another one; `.corrupt` if the file is damaged.
+  /// - Throws: ``DatastoreError``: `.wrongKey` if the secret is missing or wrong; `.corrupt` if the file is damaged.
   package static func ofBackup(in directory: String, _ encryption: Encryption?) throws -> StoreKeys? {
     try KeyFile.existingKeys(in: directory, encryption)?.ofBackups
   }

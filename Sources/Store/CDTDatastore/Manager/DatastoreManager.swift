@@ -324,7 +324,7 @@ public final class DatastoreManager: Sendable {
   /// - Parameters:
   ///   - name: The datastore's name.
   ///   - encryption: The new secret.
-  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, or if it
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if the secret is wrong, or if it
   ///   is not encrypted; `.busy` if others that open, close or delete it take longer than the busy timeout; `.full`, `.io`.
   public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
     guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
@@ -348,7 +348,7 @@ public final class DatastoreManager: Sendable {
   ///
   /// ```swift
   /// try manager.closeDatastore(named: "contacts")
-  /// try manager.reencryptDatastore(named: "contacts", with: .passphrase("another one"))
+  /// try manager.reencryptDatastore(named: "contacts", with: .passphrase("another passphrase"))
   /// ```
   ///
   /// All its files are rewritten beside it, and then take their place in one step. The documents with their histories and
@@ -363,7 +363,7 @@ public final class DatastoreManager: Sendable {
   ///   - name: The datastore's name.
   ///   - encryption: The new secret, which may be the former one; `nil` if the datastore is not to be encrypted any more.
   ///   - progress: Called with the number of documents and attachments written, and their total.
-  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, also if the
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if the secret is wrong, also if the
   ///   new one opens it already, or if neither it nor the new form is encrypted; `.busy` if it is open here or in another process; `.corrupt`, also if the
   ///   content of an attachment is damaged, and `.notFound` if it is missing; `.full` if there is no space for all files once
   ///   more; `.io`, also if the file system can't exchange two directories. The datastore is then unchanged.

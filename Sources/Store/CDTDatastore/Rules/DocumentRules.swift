@@ -28,7 +28,7 @@ package struct ProposedRevision {
 }
 
 extension ReadTransaction {
-  /// Has the transaction read and write everything, for operations on the whole datastore.
+  /// Reads and writes everything from here on, for operations on the whole datastore.
   package func ignoreRules() { rules = nil }
 
   /// Runs `body` with the rules of a user.

@@ -139,7 +139,7 @@ struct SeenDocuments {
       ? hidesDocuments ? Self.visibleLeft : Self.allLeft : hidesDocuments ? Self.visible : Self.all
   }
 
-  /// Has the views show what a user sees; `nil` shows nothing.
+  /// Sets the documents that the views show; `nil` for none.
   func show(_ visibility: (any DocumentVisibility)?) {
     predicate.decision = visibility.map { visibility in
       { visibility.shows(StoredParts(id: $0[0], text: $0[1], revision: $0[2])) }

@@ -95,7 +95,7 @@ extension Datastore {
 
   /// Reads one state of the datastore as a user, who sees only some of the documents.
   ///
-  /// - Parameter rules: Those of the user, in place of those of the datastore.
+  /// - Parameter rules: The rules of the user, in place of those of the datastore.
   package func readSnapshot<R>(
     as rules: any DocumentRules, stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R
   ) throws -> R {
@@ -154,14 +154,14 @@ extension Datastore {
     try await WorkQueue.long.run(body)
   }
 
-  /// The same for an import that a client sends. A few run at the same time, and the others wait for them.
+  /// Runs an import that a client sends. A few run at the same time, and the others wait for them.
   package func runImport<R: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {
     try await WorkQueue.imports.run(body)
   }
 
-  /// The same for a backup that a client asks for.
+  /// Runs a backup that a client asks for. A few run at the same time, and the others wait for them.
   package func runBackup<R: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {

@@ -174,7 +174,7 @@ extension ReadTransaction {
     try reading { try $0.sequences(ofDocuments: numbers, after: sequence) { try self.stop?.check() } }
   }
 
-  /// The number of documents that changed since a sequence, up to another one.
+  /// The number of documents that changed after a sequence, up to a later sequence.
   package func changeCount(since sequence: Int64, upTo end: Int64 = .max) throws -> Int {
     let table = try visibleDocuments().name
     return try use { connection in

@@ -74,7 +74,7 @@ public class ReadTransaction {
 
   /// Begins again for an extension that was created after the transaction began.
   ///
-  /// - Returns: Whether the extension has its snapshot; `false` if the state has been read, since another one could differ.
+  /// - Returns: Whether the extension has its snapshot; `false` if the state has been read, since another state could differ.
   package func beginAgain(with extension: some DatastoreExtension) throws -> Bool {
     guard let reader, !reader.connection.isReading else { return false }
     // The extension may attach a file and detach it again, which a transaction that has read it prevents.

@@ -5,7 +5,7 @@ package import CDTPlatform
 ///
 /// Two things tell how many frames were committed: the index of the log (`-shm`), if the processes that used the log were
 /// killed, and the frames after the one that is not valid (``WriteAheadLog/Rest``). With the durability FULL a commit is on
-/// disk before it is counted or followed by another one, so fewer frames mean damage. The header of the index is only
+/// disk before it is counted or followed by another frame, so fewer frames mean damage. The header of the index is only
 /// compared with a log of the same salt: one of another salt was begun later.
 ///
 /// Source: https://sqlite.org/walformat.html

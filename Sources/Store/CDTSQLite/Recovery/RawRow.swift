@@ -20,7 +20,7 @@ package struct RawRow {
   /// - Parameters:
   ///   - payload: The row's bytes, which end early if the rest is on a damaged page.
   ///   - length: The length that they should have.
-  ///   - isVerified: Whether they are as they were written.
+  ///   - isVerified: Whether the bytes are as they were written.
   init?(location: RawDatabase.Location, rowID: Int64?, payload: [UInt8], length: Int, isVerified: Bool) {
     self.location = location
     self.rowID = rowID

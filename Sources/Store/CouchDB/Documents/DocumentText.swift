@@ -76,7 +76,7 @@ package struct DocumentText {
 
   /// The attachments of a revision whose content follows in parts, in the order in which they are written.
   ///
-  /// Those without content are in the JSON: CouchDB's replicator waits five minutes after a part that is empty.
+  /// Attachments without content are in the JSON: CouchDB's replicator waits five minutes after a part that is empty.
   package func followingAttachments(of revision: DocumentRevision) throws -> [DocumentAttachment] {
     let tree = options.attachmentsSince.isEmpty ? nil : try transaction.tree(ofDocument: revision.id)
     return revision.attachments.filter { $0.length != 0 && isWanted($0, of: revision, tree) }

@@ -60,7 +60,7 @@ package struct RevisionDifference: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// Those of some revisions that a document lacks; `nil` if it has them all.
+  /// The given revisions that a document lacks; `nil` if it has them all.
   package func revisionDifference(of id: String, among revisions: [RevisionID]) throws -> RevisionDifference?
   {
     // As at CouchDB, local documents have no revisions that could be sent.

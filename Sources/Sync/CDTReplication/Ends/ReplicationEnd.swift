@@ -210,7 +210,7 @@ extension Array {
 }
 
 extension [RevisionDifference] {
-  /// The same with some documents marked as those that have left the filter.
+  /// The differences, with some documents marked as having left the filter.
   func marked(_ leftFilter: Set<KeyBytes>) -> [RevisionDifference] {
     map { document in
       var document = document
@@ -229,7 +229,7 @@ extension [RevisionDifference] {
 }
 
 extension RevisionDifference {
-  /// The same with some of its revisions.
+  /// The difference with only some of its revisions.
   func only(_ missing: [RevisionID]) -> RevisionDifference {
     var part = RevisionDifference(id: id, missing: missing, ancestors: ancestors)
     (part.hasLeftFilter, part.isRemoved) = (hasLeftFilter, isRemoved)

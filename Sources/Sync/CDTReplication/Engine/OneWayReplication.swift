@@ -426,7 +426,7 @@ private struct BatchCompletion: Sendable {
   /// Waits for the end.
   func wait() async throws { try await during { try await task.value } }
 
-  /// Whether it has succeeded, after waiting for it. A part that is cancelled because another one has failed waits, too.
+  /// Whether it has succeeded, after waiting for it. A part that is cancelled because another part has failed waits, too.
   var hasSucceeded: Bool {
     get async {
       if case .success = await task.result { true } else { false }

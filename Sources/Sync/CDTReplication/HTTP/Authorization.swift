@@ -55,8 +55,8 @@ actor Authorization {
 
   /// Replaces a proof that the server no longer accepts.
   ///
-  /// - Returns: Whether there is another one.
-  /// - Throws: ``ReplicationError`` if the server does not give another one, `CancellationError`.
+  /// - Returns: Whether there is another token.
+  /// - Throws: ``ReplicationError`` if the server does not give another token, `CancellationError`.
   func renew(_ refused: Field) async throws -> Bool {
     switch database.credentials?.kind {
     case .session where !lacksSessions, .iam: break

@@ -13,7 +13,7 @@ struct Database: Sendable {
 
   /// - Parameters:
   ///   - identity: The user, who sees every document as an admin of the database.
-  ///   - sender: The user who sends the request, if that is another one.
+  ///   - sender: The user who sends the request, if that is another user.
   init(_ shared: OpenDatabase, for identity: Identity, sender: Identity, _ security: DatabaseSecurity) {
     (self.shared, self.security) = (shared, security)
     rules = EnforcedRules(

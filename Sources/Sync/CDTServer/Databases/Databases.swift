@@ -241,7 +241,7 @@ package final class Databases: Sendable {
     return begin(oldest, &state) { try? await self.manager.closeDatastore(named: DatabaseName(oldest)) }
   }
 
-  /// Closes databases that no request uses, so that there is room for another one. The system may also have too few files
+  /// Closes databases that no request uses, so that there is room for another database. The system may also have too few files
   /// left: then it closes all of them.
   ///
   /// - Throws: `CouchError` with the status 503 if that does not help.

@@ -30,7 +30,7 @@ final class WriteGroup: Sendable {
 
   /// Runs a write, together with others. What it throws is thrown; what it has changed before is still saved.
   ///
-  /// - Parameter rules: Those of the user who writes.
+  /// - Parameter rules: The rules of the user who writes.
   func write<R: Sendable>(
     under rules: some DocumentRules, _ body: @escaping @Sendable (WriteTransaction) throws -> R
   ) async throws -> R {

@@ -100,7 +100,7 @@ extension RequestContext {
 }
 
 extension WriteTransaction {
-  /// Saves a revision with the body of another one and other attachments.
+  /// Saves a revision with the body of another revision and other attachments.
   func change(
     _ id: String, _ revision: RevisionID, _ change: (inout Attachments) throws -> Void
   ) throws -> RevisionID {

@@ -256,7 +256,7 @@ struct ChangesFeed: Sendable {
 
   /// The changes after a sequence, or before it if the feed is descending.
   ///
-  /// - Parameter selected: Those that an index has found.
+  /// - Parameter selected: The changes that an index has found.
   private func page(
     after start: Int64, limit: Int, _ selected: SelectedChanges? = nil
   ) async throws -> Page {

@@ -22,7 +22,7 @@ import Hummingbird
   }
 
   extension RequestContext {
-    /// Has the documents of `_replicator` followed, if that is the database of the request.
+    /// Follows the documents of `_replicator`, if that is the database of the request.
     func followReplicator(_ database: OpenDatabase) {
       if Databases.isReplicator(database.name) { server.replications.follow(database) }
     }

@@ -132,7 +132,7 @@ extension RequestContext {
   /// The reply, as a redirection if a parameter names a page of this server to go on with.
   private func redirected(by parameter: String, _ reply: Response) throws -> Response {
     guard let path = parameters[parameter] else { return reply }
-    // After the host, no text leads to another one.
+    // After the host, no text leads to another host.
     guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
       throw CouchError.badRequest("`\(parameter)` must be a path of this server, such as /_session")
     }

@@ -14,7 +14,7 @@ import Synchronization
 /// GET /_all_dbs               →  401
 /// ```
 ///
-/// Other programs of the machine can reach the port too, so every request needs the cookie. Its name is another one in each run, as
+/// Other programs of the machine can reach the port too, so every request needs the cookie. Its name is new in each run, as
 /// browsers keep cookies by host, and not by port. The cookie is `SameSite=Lax`: `Strict` would not be sent after the redirection if the
 /// address is a link in a page of another site, and the token would be used up. Writes of other pages are refused by their origin
 /// (`CrossOrigin`).

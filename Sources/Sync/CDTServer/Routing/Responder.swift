@@ -56,7 +56,7 @@ struct Responder: HTTPResponder {
     byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_")
   }
 
-  /// The method of a request. As at CouchDB, a client that can only send `POST` names another one in a header: not `HEAD`, as
+  /// The method of a request. As at CouchDB, a client that can only send `POST` names another method in a header: not `HEAD`, as
   /// the reply to a `POST` has the body that its head describes.
   private static func method(of request: Request) -> HTTPRequest.Method {
     let others = ["GET", "PUT", "DELETE", "COPY"]

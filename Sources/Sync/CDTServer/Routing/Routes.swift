@@ -123,7 +123,7 @@ extension RequestContext {
     do {
       return try await respondOnce()
     } catch let error as DatastoreError where error.code == .closed {
-      // Another user of the datastore has deleted it, and may have made another one.
+      // Another user of the datastore has deleted it, and may have made another datastore.
       do {
         _ = try await databases.database(named: names["db"] ?? path.segments.first ?? "")
       } catch let error as CouchError where error == .noDatabase {
@@ -217,7 +217,7 @@ extension Route {
   /// Every resource of the server. A test compares the table with `docs/openapi.yaml`.
   static let all = replications + others
 
-  /// Those of every build.
+  /// The routes of every build.
   private static let others: [Route] = [
     Route(.get, "/") { $0.welcome() },
     Route(.get, "/_up") { try await $0.up() },

@@ -24,7 +24,7 @@ package struct Linearizability {
   private struct Configuration: Hashable {
     /// All operations before this one are in the order.
     var first = 0
-    /// Those after it that are in the order, too.
+    /// The later operations that are in the order, too.
     var later: Set<Int> = []
     var state = DocumentState.absent
 
