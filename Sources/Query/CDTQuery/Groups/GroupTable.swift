@@ -64,7 +64,7 @@ struct GroupTable: ~Copyable {
   ///
   /// - Parameters:
   ///   - input: The values of its fields.
-  ///   - extremes: The least and greatest values; empty without a value.
+  ///   - extremes: The least and greatest values; a key without a value is empty.
   mutating func add(
     _ input: some GroupInput, count: Int, sums: [ExactSum], extremes: [OrderKey]
   ) throws {
