@@ -46,20 +46,44 @@ import Testing
     }
   }
 
+  private static func warning(of store: String) -> String {
+    #"cdtquery: \#(store): document "_design/app": stored and not enforced: `validate_doc_update`, `filters.mine`; see docs/moving-from-couchdb.md"#
+  }
+
+  private static let functions = DocumentDraft(
+    id: "_design/app",
+    body: ["validate_doc_update": "function () {}", "filters": ["mine": "function () {}"]])
+
   @Test func `a pull names rules that are not enforced`() async throws {
     try await withServedStore { served in
-      try await served.remote.createDocument(
-        from: DocumentDraft(id: "_design/app", body: ["validate_doc_update": "function () {}"]))
+      try await served.remote.createDocument(from: Self.functions)
       try await withTemporaryDirectory(inMemory: true) { directory in
         for isFirst in [true, false] {
           let run = try CommandRun(
             #"exec "$0" replicate "$1" stores/copy --create"#, [served.url], in: directory)
           #expect(await run.ended() == 0)
-          let note =
-            #"document "_design/app": `validate_doc_update` is stored and never run, as there is no JavaScript."#
-          #expect(try run.text("err").contains(note) == isFirst)
+          #expect(try run.text("err").contains(Self.warning(of: "copy")) == isFirst)
         }
       }
+    }
+  }
+
+  @Test func `a store that receives rules from another store is named`() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      try await Self.withStore(directory) { try await $0.createDocument(from: Self.functions) }
+      let run = try CommandRun("\(Self.replicate) --create", ["stores/copy"], in: directory)
+      #expect(await run.ended() == 0)
+      #expect(try run.text("err").contains(Self.warning(of: "copy")))
+      try """
+      [one]
+      source = stores/source
+      target = stores/second
+      create = true
+      """.write(toFile: "\(directory)/pairs", atomically: true, encoding: .utf8)
+      let pairs = try CommandRun(#"exec "$0" replicate --config pairs"#, [], in: directory)
+      #expect(await pairs.ended() == 0)
+      let expected = Self.warning(of: "second").replacing("cdtquery:", with: "cdtquery: [one]")
+      #expect(try pairs.text("err").components(separatedBy: expected).count == 2)
     }
   }
 

@@ -112,6 +112,7 @@ public final class DatastoreServer: Service {
             "no user is an admin of the server",
             metadata: ["remedy": "cdtquery user add FILE NAME --role _admin"])
         }
+        state.background.add { [state] in await Self.logUnenforced(state) }
       }, logger: state.logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -137,6 +138,23 @@ public final class DatastoreServer: Service {
       }
       defer { group.cancelAll() }
       try await group.next()
+    }
+  }
+
+  /// Logs each design document with functions or rules that an app may rely on in vain.
+  private static func logUnenforced(_ state: ServerState) async {
+    let databases = state.databases
+    for name in (try? await databases.names()) ?? [] where !state.shutdown.hasHappened {
+      let wasOpen = databases.openNames.contains(name)
+      // The first request for a database that can't be opened says why.
+      for finding in (try? await databases.database(named: name).store.checkProtections()) ?? [] {
+        state.logger.warning(
+          "a design document is not enforced",
+          metadata: [
+            "database": "\(name)", "document": "\(finding.documentID ?? "")", "reason": "\(finding.message)",
+          ])
+      }
+      if !wasOpen { await databases.closeIfIdle(name) }
     }
   }
 

@@ -91,9 +91,44 @@ import Testing
         notes.last?.message
           == #"The index "unprotected" is stored and not made: "unique" must be true or false, not a string."#
       )
-      #expect(notes[0].message == "`validate_doc_update` is stored and never run, as there is no JavaScript.")
+      #expect(
+        notes[0].message.hasPrefix(
+          "`validate_doc_update` is stored and never run, as there is no JavaScript;"))
       #expect(try store.checkIntegrity() == [] && store.checkIndexes() == [])
     }
+  }
+
+  @Test func `each function has a note that says what to write instead`() {
+    let function: JSONValue = "function () {}"
+    let document = DesignDocument(
+      id: "_design/d",
+      body: [
+        "validate_doc_update": function, "filters": ["f": function], "views": ["v": ["map": function]],
+        "shows": ["s": function], "lists": ["l": function], "updates": ["u": function],
+        "rewrites": [["from": "/a", "to": "/b"]], "indexes": ["i": ["index": function]],
+        "nouveau": ["n": ["index": function]],
+      ])
+    let program = "form the replies in a program in front of the server."
+    let text = "create an index of type text, and search by $text."
+    #expect(
+      document.notes
+        == [
+          ("validate_doc_update", #"write a rule of the language "query"."#),
+          ("filters.f", "filter by a selector."),
+          ("views.v", #"declare the fields in a view of the language "query"."#),
+          ("shows.s", program), ("lists.l", program),
+          ("updates.u", "read the document, change it and save it."), ("rewrites", program),
+          ("indexes.i", text), ("nouveau.n", text),
+        ].map { "`\($0)` is stored and never run, as there is no JavaScript; \($1)" })
+    #expect(
+      document.unenforcedNote
+        == "stored and not enforced: `validate_doc_update`, `filters.f`; see docs/moving-from-couchdb.md")
+  }
+
+  @Test func `members without functions have no note`() {
+    let document = DesignDocument(
+      id: "_design/d", body: ["validate_doc_update": [:], "filters": nil, "views": [:], "rewrites": [:]])
+    #expect(document.notes == [] && document.unenforcedNote == nil)
   }
 
   @Test func `rules without the language of queries are noted`() {

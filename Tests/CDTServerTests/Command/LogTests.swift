@@ -160,6 +160,27 @@ import Testing
     }
   }
 
+  @Test func `the start names design documents with functions that are not enforced`() async throws {
+    let recorder = Recorder(.warning)
+    let manager = try DatastoreManager.inMemory()
+    let store = try await manager.datastore(named: "db")
+    try await store.createDocument(
+      from: DocumentDraft(id: "_design/app", body: ["validate_doc_update": "function () {}"]))
+    try await store.createDocument(
+      from: DocumentDraft(id: "_design/views", body: ["views": ["a": ["map": "function () {}"]]]))
+    try await store.createDocument(from: DocumentDraft(id: "_design/rules", body: ["read": []]))
+    try await withServer(of: manager, logger: Logger(label: "test") { _ in recorder }, { _ in }) { _ in
+      let entries = try await recorder.wait(for: "a design document is not enforced", count: 2)
+      #expect(entries.map { $0.metadata["database"] } == ["db", "db"])
+      #expect(entries.map { $0.metadata["document"] } == ["_design/app", "_design/rules"])
+      #expect(
+        entries.map { $0.metadata["reason"] } == [
+          "stored and not enforced: `validate_doc_update`; see docs/moving-from-couchdb.md",
+          "stored and not enforced: `read`; see docs/moving-from-couchdb.md",
+        ])
+    }
+  }
+
   @Test func `a line can't be forged, and is JSON if that is wanted`() {
     let metadata: Logger.Metadata = [
       "user": "eve\n2026-11-26T00:00:00Z info", "status": .stringConvertible(200), "path": "/a", "empty": "",

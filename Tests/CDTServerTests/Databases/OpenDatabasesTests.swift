@@ -42,6 +42,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [5, nil]) func `with a limit, a datastore that no request uses is closed by its name`(
+    _ limit: Int?
+  ) async throws {
+    try await withDatabases(limit: limit, count: 2) { databases in
+      let used = try await databases.database(named: "db0")
+      for name in ["db0", "db1", "none"] { await databases.closeIfIdle(name) }
+      #expect(databases.openNames == (limit == nil ? ["db0", "db1"] : ["db0"]))
+      #expect(try await used.store.read { try $0.documentCount() } == 0)
+    }
+  }
+
   private final class Files: Sendable {
     let areLeft = Atomic(true)
   }

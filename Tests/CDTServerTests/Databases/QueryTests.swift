@@ -443,7 +443,7 @@ import Testing
     try await withServer { server in
       let stored = try await server.put("/db/_design/app", functions)
       #expect(stored.status == 201)
-      for name in ["validate_doc_update", "filters", "views"] {
+      for name in ["validate_doc_update", "filters.f", "views.v"] {
         #expect(stored.json["warning"]?.stringValue?.contains("`\(name)`") == true)
       }
       let bulk = try await server.post(

@@ -39,10 +39,16 @@ import Testing
 
   @Test func `functions of design documents are listed, and not as problems`() throws {
     let space = try workspace()
-    try space.run("put", "people/contacts", "_design/v", #"{"validate_doc_update":"function() {}"}"#)
+    let functions = #"{"validate_doc_update":"function() {}","views":{"a":{"map":"x"},"b":{"map":"x"}}}"#
+    try space.run("put", "people/contacts", "_design/v", functions)
     let result = try space.run("check", "people/contacts")
-    let note = "`validate_doc_update` is stored and never run, as there is no JavaScript."
-    #expect(result.output == #"{"kind":"design","id":"_design/v","finding":"\#(note)"}"# + "\n")
+    let view = #"declare the fields in a view of the language \"query\"."#
+    let lines = [
+      #"`validate_doc_update` is stored and never run, as there is no JavaScript; write a rule of the language \"query\"."#,
+      "`views.a` is stored and never run, as there is no JavaScript; \(view)",
+      "`views.b` is stored and never run, as there is no JavaScript; \(view)",
+    ].map { #"{"kind":"design","id":"_design/v","finding":"\#($0)"}"# + "\n" }
+    #expect(result.output == lines.joined())
     #expect(result.errors == Self.summary("no problems found"))
     #expect(result.status == 0)
   }

@@ -26,7 +26,7 @@ struct DecisionsCommand: ParsableCommand {
       (2, { try ReadingDocuments(scratch).measure() }), (3, { try InsertingRows(scratch).measure() }),
       (3, { try BuildingIndex(scratch).measure() }), (26, { try Encrypting(scratch).measure() }),
       (27, { try GroupingDocuments(scratch).measure() }),
-      (5, { try ReadingPages(scratch, documents: documents).measure() }),
+      (2, { try ReadingPages(scratch, documents: documents).measure() }),
       (28, { try PartialIndexes(scratch, documents: documents).measure() }),
       (29, { try KeepingSummaries(scratch, documents: documents).measure() }),
       (30, { try DeletingExpired(scratch).measure() }),

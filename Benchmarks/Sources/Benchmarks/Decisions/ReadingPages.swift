@@ -2,7 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// Decision 5: pages of 100 documents by bookmark, at the beginning and far behind it.
+/// Decision 2: pages of 100 documents by bookmark, at the beginning and far behind it.
 struct ReadingPages {
   private let scratch: Scratch
   private let documents: Int

@@ -134,10 +134,11 @@
       let policy = RetryPolicy()
       var (last, isFirst) = (ReplicationStatus(), true)
       var failures = 0
+      var protections = ProtectionReport(of: pair.name)
       while true {
         var report = RejectionReport(of: pair.name)
         do {
-          try await attempt(pair, logger) { status in
+          try await attempt(pair, logger) { status, store, other in
             if status.state == .idle { failures = 0 }
             let (state, caughtUp) = (last.state, last.caughtUp)
             last = status
@@ -146,6 +147,7 @@
             guard state != status.state || isFirst else { return }
             isFirst = false
             report.list(status.result)
+            try await protections.list(status.result, of: store, and: other)
             try control.write(last, of: pair.name)
           }
           report.list(last.result)
@@ -173,15 +175,16 @@
     }
 
     private func attempt(
-      _ pair: Pair, _ logger: Logger, _ report: (ReplicationStatus) throws -> Void
+      _ pair: Pair, _ logger: Logger,
+      _ report: (ReplicationStatus, Datastore, _ other: Datastore?) async throws -> Void
     ) async throws {
-      let replicator = try await Datastore.useFiles {
-        let (replication, store, _) = try pair.command.ends(pair.prepared, logger)
-        return Replicator(replication, of: store)
+      let (replicator, store, other) = try await Datastore.useFiles {
+        let (replication, store, other, _) = try pair.command.ends(pair.prepared, logger)
+        return (Replicator(replication, of: store), store, other)
       }
       let statuses = replicator.run()
       control.add(replicator, of: pair.name)
-      for try await status in statuses { try report(status) }
+      for try await status in statuses { try await report(status, store, other) }
     }
 
     /// Stops all pairs, and serializes their output.

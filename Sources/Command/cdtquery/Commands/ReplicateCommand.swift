@@ -94,7 +94,7 @@ struct ReplicateCommand: ParsableCommand {
       CurrentProcess.limitHeaps(to: Processors.count)
       let logger = try LogLines.logger(level: logLevel, format: logFormat)
       if let config { return try await ReplicationPairs(config, logger).run() }
-      let (replication, store, undo) = try ends(try prepared(), logger)
+      let (replication, store, other, undo) = try ends(try prepared(), logger)
       let replicator = Replicator(replication, of: store)
       // Otherwise a signal ends the program at once, which loses nothing.
       let stopping = continuous ? await Self.onSignal { replicator.stop() } : nil
@@ -102,11 +102,13 @@ struct ReplicateCommand: ParsableCommand {
       let bar = ProgressBar(noun: "changes", isQuiet: quiet)
       var last: ReplicationStatus?
       var report = RejectionReport()
+      var protections = ProtectionReport()
       do {
         for try await status in replicator.run() {
           if continuous, status.state != last?.state {
             bar.clear()
             report.list(status.result)
+            try await protections.list(status.result, of: store, and: other)
             try Output.standard.line(ReplicationOutput.event(status).text)
             try Output.standard.flush()
           } else {
@@ -124,11 +126,7 @@ struct ReplicateCommand: ParsableCommand {
       bar.clear()
       guard let last else { return }
       if !continuous { try Output.standard.line(ReplicationOutput.result(last.result).text) }
-      if last.result.pulled.revisionsWritten > 0 {
-        for note in try store.checkDesignDocuments() where note.message.hasPrefix("`validate_doc_update`") {
-          Message.write("cdtquery: \(note)")
-        }
-      }
+      try await protections.list(last.result, of: store, and: other)
       report.list(last.result)
       if report.count > 0 { throw ToolError(.data, "\(report.count) revisions were rejected") }
     }
@@ -171,14 +169,14 @@ struct ReplicateCommand: ParsableCommand {
       }
     }
 
-    /// The replication, its store, and what deletes a target that was created for nothing.
+    /// The replication, its store, the other end if it is a store, and what deletes a target that was created for nothing.
     func ends(
       _ prepared: Prepared, _ logger: Logger
-    ) throws -> (Replication, Datastore, undo: () -> Void) {
+    ) throws -> (Replication, Datastore, other: Datastore?, undo: () -> Void) {
       let (source, target) = (source ?? "", target ?? "")
       var replication: Replication
       let store: Datastore
-      var undo = {}
+      var (other, undo) = (Datastore?.none, {})
       if let remote = prepared.remote {
         let isPush = DatabaseArgument.isURL(target)
         replication = Replication(isPush ? .push : .pull, with: remote, filter: prepared.filter)
@@ -190,7 +188,7 @@ struct ReplicateCommand: ParsableCommand {
       } else {
         store = try StoreArgument(orURL: source).open()
         let made = try openTarget()
-        undo = made.undo
+        (other, undo) = (made.store, made.undo)
         replication = Replication(.push, with: made.store, filter: prepared.filter)
       }
       if both { replication.direction = .both }
@@ -199,7 +197,7 @@ struct ReplicateCommand: ParsableCommand {
       replication.pushesLeftFilter = pushLeftFilter
       replication.concurrentRequests = jobs
       replication.logger = logger
-      return (replication, store, undo)
+      return (replication, store, other, undo)
     }
 
     private func openTarget() throws -> (store: Datastore, undo: () -> Void) {

@@ -1,6 +1,8 @@
 #if Replication
+  import CDTDatastore
   import CDTJSON
   import CDTPlatform
+  import CDTQuery
   import CDTReplication
 
   /// The JSON of a replication on standard output.
@@ -91,6 +93,31 @@
           "cdtquery: \(prefix)\(revision.id) \(revision.revision) was rejected: \(revision.reason)")
       }
       return counts.rejectedCount
+    }
+  }
+
+  /// Warns on standard error of functions and rules that were replicated and are not enforced, once for each design document.
+  struct ProtectionReport {
+    /// The name of the replication, if there are several.
+    private let name: String?
+    private var listed: Set<String> = []
+
+    init(of name: String? = nil) {
+      self.name = name
+    }
+
+    /// - Parameters:
+    ///   - store: The store that pulls.
+    ///   - other: The store to which it pushes.
+    mutating func list(_ result: ReplicationResult, of store: Datastore, and other: Datastore?) async throws {
+      for (store, counts) in [(store, result.pulled), (other, result.pushed)] {
+        guard let store, counts.revisionsWritten > 0 else { continue }
+        for finding in try await store.checkProtections() {
+          let place = "\(store.name): document \(JSONValue.string(finding.documentID ?? "").text)"
+          guard listed.insert(place).inserted else { continue }
+          Message.write("cdtquery: \(name.map { "[\($0)] " } ?? "")\(place): \(finding.message)")
+        }
+      }
     }
   }
 #endif

@@ -17,30 +17,28 @@ package struct DesignDocument: Sendable {
   package private(set) var views: [String: DesignView] = [:]
   /// Notes on members that are never used, each as a sentence.
   package private(set) var notes: [String] = []
+  /// The paths of functions and rules that are not enforced, although an app may rely on them to protect documents.
+  private var unenforced: [String] = []
   /// The error of its rules. Until they are repaired, nothing can be written where rules are enforced.
   package private(set) var ruleError: QueryError?
 
   /// The value of `language` for indexes.
   package static let language: JSONValue = "query"
 
-  private static let functions = [
-    "validate_doc_update", "filters", "views", "shows", "lists", "updates", "rewrites",
-  ]
-  /// The members that are not functions in the language of queries.
-  private static let queries = ["validate_doc_update", "views"]
-
   package init(id: String, body: JSONObject) {
     let definesIndexes = body["language"] == Self.language
-    for name in Self.functions where !(definesIndexes && Self.queries.contains(name)) {
-      guard let value = body[name], value != .null, value != [:] else { continue }
-      if name == "validate_doc_update", value.objectValue != nil {
-        notes.append(Self.withoutLanguage(name))
+    for function in DesignFunction.allCases
+    where !(definesIndexes && DesignFunction.queries.contains(function)) {
+      if function == .validation, body[function.rawValue]?.objectValue?.isEmpty == false {
+        noteUnenforced(function.rawValue)
         continue
       }
-      notes.append("`\(name)` is stored and never run, as there is no JavaScript.")
+      let paths = function.paths(in: body)
+      notes += paths.map(function.note)
+      if function.isProtection { unenforced += paths }
     }
     guard definesIndexes else {
-      if body["read"]?.arrayValue != nil { notes.append(Self.withoutLanguage("read")) }
+      if body["read"]?.arrayValue != nil { noteUnenforced("read") }
       return
     }
     do throws(QueryError) {
@@ -69,8 +67,18 @@ package struct DesignDocument: Sendable {
     }
   }
 
-  private static func withoutLanguage(_ name: String) -> String {
-    "`\(name)` is a rule that is not enforced, as the document has no \"language\": \"query\"; add it."
+  /// Notes a rule that is not enforced, as the document lacks the language of queries.
+  private mutating func noteUnenforced(_ rule: String) {
+    notes.append(
+      "`\(rule)` is a rule that is not enforced, as the document has no \"language\": \"query\"; add it.")
+    unenforced.append(rule)
+  }
+
+  /// A warning of the functions and rules that are not enforced; `nil` if there are none.
+  var unenforcedNote: String? {
+    if unenforced.isEmpty { return nil }
+    let names = unenforced.map { "`\($0)`" }.joined(separator: ", ")
+    return "stored and not enforced: \(names); see docs/moving-from-couchdb.md"
   }
 
   private static func index(

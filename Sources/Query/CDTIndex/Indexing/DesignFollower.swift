@@ -107,6 +107,18 @@ struct DesignFollower: Sendable {
       return findings
     }
   }
+
+  /// A finding for each design document with functions or rules that an app may rely on in vain.
+  func unenforced() throws -> [IntegrityFinding] {
+    try indexes.openStore().readWithoutExtensions { transaction in
+      var findings: [IntegrityFinding] = []
+      try Self.forEachDesignDocument(in: "main", on: transaction.connection()) { id, document in
+        guard let note = document.unenforcedNote else { return }
+        findings.append(IntegrityFinding(.design, documentID: id, note))
+      }
+      return findings
+    }
+  }
 }
 
 extension Datastore {
@@ -120,5 +132,10 @@ extension Datastore {
   /// - Returns: A finding for each; these findings are not damage.
   public func checkDesignDocuments() throws -> [IntegrityFinding] {
     try mapped { try queryExtension().design.notes() }
+  }
+
+  /// Finds design documents with functions and rules that are not enforced, although an app may rely on them to protect documents.
+  package func checkProtections() async throws -> [IntegrityFinding] {
+    try await runReading { _ in try self.mapped { try self.queryExtension().design.unenforced() } }
   }
 }

@@ -236,9 +236,21 @@ package final class Databases: Sendable {
   private func closeOldest(_ state: inout State) -> Change? {
     let byUse = state.open.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
     let oldest = byUse.first { state.changes[$0] == nil && state.open[$0]?.isIdle() == true }
-    guard let oldest else { return nil }
-    state.open[oldest] = nil
-    return begin(oldest, &state) { try? await self.manager.closeDatastore(named: DatabaseName(oldest)) }
+    return oldest.map { close($0, &state) }
+  }
+
+  private func close(_ name: String, _ state: inout State) -> Change {
+    state.open[name] = nil
+    return begin(name, &state) { try? await self.manager.closeDatastore(named: DatabaseName(name)) }
+  }
+
+  /// Closes a database that no request uses, if the server may close it.
+  package func closeIfIdle(_ name: String) async {
+    let change = state.withLock { state -> Change? in
+      guard limit != nil, state.changes[name] == nil, state.open[name]?.isIdle() == true else { return nil }
+      return close(name, &state)
+    }
+    _ = await change?.result
   }
 
   /// Closes databases that no request uses, so that there is room for another database. The system may also have too few files
