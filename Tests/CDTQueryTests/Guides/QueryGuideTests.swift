@@ -272,7 +272,7 @@ import Testing
     try await store.ensureIndexed(["species", "age"], name: "by_species") { progress in
       print("\(progress.done) of \(progress.total)")
     }
-    #expect(try await store.listIndexes().map(\.indexedSequence) == [1])
+    #expect(try store.listIndexes().map(\.indexedSequence) == [1])
   }
 
   @Test func `the JSON is a request`() throws {

@@ -426,7 +426,7 @@ import Testing
     async throws
   {
     try await withTemporaryDatastore { store in
-      _ = try await store.listIndexes()
+      _ = try store.listIndexes()
       try Self.put("old", ["at": 1], in: store)
       let id = try #require(RevisionID("1-a"))
       let view: JSONValue = [

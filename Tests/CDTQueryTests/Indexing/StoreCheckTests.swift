@@ -44,8 +44,8 @@ import Testing
       let (plan, grouped) = try await store.read {
         try ($0.explain(query).description, $0.explain(groups).description)
       }
-      #expect(try await store.explain(query).description == plan)
-      #expect(try await store.explain(groups).description == grouped)
+      #expect(try store.explain(query).description == plan)
+      #expect(try store.explain(groups).description == grouped)
     }
   }
 }

@@ -100,7 +100,7 @@ import Testing
       let queries = try store.liveQueries()
       for number in 0..<60 {
         for _ in 0...random.number(below: 3) { try await put() }
-        if random.chance(20) { try await all.setRules(["read": rules[random.number(below: rules.count)]]) }
+        if random.chance(20) { try all.setRules(["read": rules[random.number(below: rules.count)]]) }
         try queries.update(store)
         for position in observed.indices {
           if let failure = try await observed[position].failure(in: store) {

@@ -143,7 +143,7 @@ import Testing
         var live = try store.live([:]).makeAsyncIterator()
         _ = try await live.next()
         if isDeleted {
-          try await other.deleteDatastore(named: "store")
+          try other.deleteDatastore(named: "store")
         } else {
           try await manager.closeDatastore(named: "store")
         }

@@ -56,12 +56,6 @@ extension Datastore {
     }
     return report
   }
-
-  /// Creates the indexes that CDTDatastore 2.x had beside a file, on one of the datastore's threads.
-  @discardableResult
-  public func importTouchDBIndexes(_ path: String) async throws -> TouchDBIndexReport {
-    try await runLong { _ in try self.importTouchDBIndexes(path) }
-  }
 }
 
 /// An index in CDTDatastore's catalog, which has a row for each field.

@@ -87,12 +87,7 @@ extension Datastore {
     return try readWithoutExtensions { try $0.seesEverything } ? indexes : indexes.map(\.withoutSize)
   }
 
-  /// The datastore's indexes, sorted by name.
-  public func listIndexes() async throws -> [IndexInfo] {
-    try await runReading { _ in try self.listIndexes() }
-  }
-
-  /// The same on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
+  /// The datastore's indexes, sorted by name, on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
   package func measureIndexes() async throws -> [IndexInfo] {
     try await runQuery { stop in
       try QueryFailure.publishing {
@@ -109,11 +104,6 @@ extension Datastore {
   ///   index may still be listed, and be gone when the file is repaired in the background.
   public func deleteIndex(named name: String) throws {
     try mapped { try indexManager().delete(named: name) }
-  }
-
-  /// Deletes an index, on one of the datastore's threads.
-  public func deleteIndex(named name: String) async throws {
-    try await runLong { _ in try self.deleteIndex(named: name) }
   }
 
   /// Brings every index up to date. Queries are correct without it, but the first one is faster after it.
@@ -188,13 +178,6 @@ extension Datastore {
     }
   }
 
-  /// Checks every index against the documents, on one of the datastore's threads.
-  public func checkIndexes(
-    repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) async throws -> [IntegrityFinding] {
-    try await runLong { _ in try self.checkIndexes(repair: repair, progress: progress) }
-  }
-
   /// The documents that have the same key in a unique index.
   ///
   /// ```swift
@@ -213,11 +196,6 @@ extension Datastore {
   /// See <doc:QueryingDocuments#Unique-indexes>.
   public func uniqueViolations(ofIndex name: String? = nil) throws -> [UniqueViolation] {
     try mapped { try queryExtension().maintenance.uniqueViolations(named: name) }
-  }
-
-  /// The documents that have the same key in a unique index, on one of the datastore's threads.
-  public func uniqueViolations(ofIndex name: String? = nil) async throws -> [UniqueViolation] {
-    try await runLong { _ in try self.uniqueViolations(ofIndex: name) }
   }
 
   /// Creates and builds the indexes that a damaged datastore had, from their definitions in its directory.
@@ -266,11 +244,6 @@ extension Datastore {
       }
     }
     return losses
-  }
-
-  /// Creates and builds the indexes that a damaged datastore had, on one of the datastore's threads.
-  public func recoverIndexes(from directory: String) async throws -> [IntegrityFinding] {
-    try await runLong { _ in try self.recoverIndexes(from: directory) }
   }
 
   /// The bytes of the write-ahead logs of the datastore and of its indexes.

@@ -59,7 +59,9 @@ package final class Databases: Sendable {
     #endif
   }
 
-  func names() async throws -> [String] { try await manager.databaseNames().map(\.description) }
+  func names() async throws -> [String] {
+    try await Datastore.useFiles { [manager] in try manager.databaseNames().map(\.description) }
+  }
 
   /// The names of the datastores that are open.
   package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
@@ -133,7 +135,7 @@ package final class Databases: Sendable {
   func delete(_ name: String) async throws {
     while let change = state.withLock({ $0.changes[name] }) { _ = await change.result }
     do {
-      try await manager.deleteDatastore(named: DatabaseName(name))
+      try await manager.run { try $0.deleteDatastore(named: DatabaseName(name)) }
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
@@ -178,7 +180,7 @@ package final class Databases: Sendable {
   private func open(_ name: String) async throws {
     try await makeRoom()
     do {
-      try await keepOpen(manager.existingDatastore(named: DatabaseName(name)))
+      try await keepOpen(manager.run { try $0.existingDatastore(named: DatabaseName(name)) })
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
@@ -238,7 +240,9 @@ package final class Databases: Sendable {
     let oldest = byUse.first { state.changes[$0] == nil && state.open[$0]?.isIdle() == true }
     guard let oldest else { return nil }
     state.open[oldest] = nil
-    return begin(oldest, &state) { try? await self.manager.closeDatastore(named: DatabaseName(oldest)) }
+    return begin(oldest, &state) {
+      try? await self.manager.run { try $0.closeDatastore(named: DatabaseName(oldest)) }
+    }
   }
 
   /// Closes databases that no request uses, so that there is room for another one. The system may also have too few files
