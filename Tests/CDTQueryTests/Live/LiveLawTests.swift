@@ -87,8 +87,8 @@ import Testing
         }
       }
       try await all.ensureIndexed(["a"])
-      try await all.ensureIndexed(["text"], name: "words", type: .text)
-      try await all.setRules(["read": rules[0]])
+      try await all.ensureIndexed(["text"], .text, name: "words")
+      try all.setRules(["read": rules[0]])
       for _ in 0..<20 { try await put() }
       var observed: [Observed] = []
       for query in try [
@@ -172,7 +172,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       defer { manager.close() }
       let store = try await manager.datastore(named: "store")
-      try await store.ensureIndexed(["text"], name: "words", type: .text)
+      try await store.ensureIndexed(["text"], .text, name: "words")
       var observed: [Observed] = []
       for query in try [
         Query(["a": 3], sort: ["_id"]), Query([:], limit: 12, sort: ["a"]), Query(["tags": "red"]),

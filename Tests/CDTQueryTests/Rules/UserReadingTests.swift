@@ -110,7 +110,7 @@ import Testing
 
   @Test func `a unique index does not name a document that the user does not see`() async throws {
     try await Self.withStore { store in
-      try await store.ensureIndexed(["n"], unique: true)
+      try await store.ensureIndexed(["n"], .unique)
       for (n, ids) in [(1, ["new"]), (2, ["new", "d2"])] as [(Int64, [String])] {
         let violation = await #expect(throws: UniqueViolation.self) {
           try await store.createDocument(

@@ -236,7 +236,7 @@ import Testing
       #expect(ordered.measured["keys_examined"] == 200)
       #expect(ordered.measured["results"] == 4)
 
-      try await store.ensureSummarized(by: ["city"])
+      try await store.ensureIndexed(["city"], .summary())
       let summary = try await Self.measuredGroups(server)
       #expect(summary.groups == "from the groups of the summary")
       #expect(summary.measured["source"]?["actual"] == ["rows": 4, "documents": 200])

@@ -94,11 +94,9 @@ private struct TouchDBIndex {
   /// Creates the index unless it exists, and returns its name.
   func make(in datastore: Datastore) throws -> String {
     guard let type = IndexType(rawValue: type) else { throw QueryError.unknownIndexType(type) }
-    var settings = JSONObject()
-    if type == .text, let tokenizer = (try? JSONObject(parsing: self.settings))?["tokenize"] {
-      settings["tokenize"] = tokenizer
-    }
+    var options: JSONObject = ["type": .string(type.rawValue)]
+    if type == .text { options["tokenize"] = (try? JSONObject(parsing: settings))?["tokenize"] }
     return try datastore.ensureIndexed(
-      fields.map { SortField($0) }, name: name, type: type, settings: settings)
+      fields.map { SortField($0) }, IndexOptions(json: options), name: name)
   }
 }
