@@ -28,7 +28,7 @@ func withTemporaryDatastore<R>(_ body: (Datastore) async throws -> R) async thro
 extension Datastore {
   /// Creates an index, and leaves it to be filled.
   func declareIndex(_ fields: [SortField], name: String? = nil) throws {
-    let definition = try IndexDefinition(fields: fields, name: name, type: .json)
+    let definition = try IndexDefinition(fields: fields, name: name)
     _ = try indexManager().declare(definition, isNamed: name != nil)
   }
 }

@@ -57,7 +57,7 @@ import Testing
       _ = try await admin.put("/db/_security", ["members": ["names": ["anna"]]])
       let database = try served.database(.basic("anna", "secret"))
       for round in 0..<8 {
-        try await served.remote.setRules(Self.rule(round))
+        try served.remote.setRules(Self.rule(round))
         for _ in 0..<25 { try Self.change(served.remote, &random) }
         var replication = Replication(.pull, with: database)
         replication.retries.firstPause = .milliseconds(1)

@@ -95,7 +95,7 @@ import Testing
       source.set([row(1, "a", "1-a"), row(2, "b", "1-b")])
       #expect(try await replicate().pulled.revisionsWritten == 2)
       try await body(source, store, replicate, server)
-      #expect(try await store.checkIndexes() == [])
+      #expect(try store.checkIndexes() == [])
       #expect(try await store.checkIntegrity() == [])
     }
     await server.close()

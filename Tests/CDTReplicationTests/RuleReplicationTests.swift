@@ -21,7 +21,7 @@ import Testing
 
   @Test func `a server refuses revisions that are pushed, and the rest goes on`() async throws {
     try await withServedStore { served in
-      try await served.remote.setRules(Self.rules)
+      try served.remote.setRules(Self.rules)
       try Self.fill(served.local)
       let first = try await served.replicate(.push).pushed
       #expect(first.rejectedCount == 1 && first.rejected.map(\.id) == ["b"])
@@ -72,7 +72,7 @@ import Testing
     async throws
   {
     try await withServedStore { served in
-      try await served.remote.setRules(Self.rules, named: "source")
+      try served.remote.setRules(Self.rules, named: "source")
       try Self.fill(served.remote)
       try await withTemporaryDirectory(inMemory: true) { directory in
         for enforces in [true, false] {

@@ -108,7 +108,7 @@ import Testing
     }
     try store.ensureIndexed(["n"], name: "by_n")
     try store.ensureIndexed(["kind", .descending("n")], name: "by_kind")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
     try session.close()
   }
 

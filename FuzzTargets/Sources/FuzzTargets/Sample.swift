@@ -51,7 +51,7 @@ struct Sample {
       try store.ensureIndexed(["age", "name"])
       try store.ensureIndexed(["tags"])
       try store.ensureIndexed(["pets.kind"])
-      try store.ensureIndexed(["name", "tags"], name: "words", type: .text)
+      try store.ensureIndexed(["name", "tags"], .text, name: "words")
     }
     try change(store)
     documents = try store.read { try $0.allDocuments() }

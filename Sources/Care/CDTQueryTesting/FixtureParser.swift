@@ -120,7 +120,7 @@ struct FixtureParser {
     guard line.hasPrefix("[") || line.hasPrefix("{") else {
       let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
       let fields = try SortField.fields(words: words, at: "fields")
-      return try IndexDefinition(fields: fields, name: nil, type: .json)
+      return try IndexDefinition(fields: fields)
     }
     let value = try JSONValue(parsing: line)
     return try IndexDefinition(json: value.objectValue ?? ["fields": value])

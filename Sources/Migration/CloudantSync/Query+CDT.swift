@@ -10,20 +10,20 @@ extension IndexType {
 }
 
 extension Datastore {
-  /// CDTDatastore's form of `Datastore.ensureIndexed(_:name:type:settings:where:unique:progress:)`.
-  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:where:unique:progress:)")
+  /// CDTDatastore's form of `Datastore.ensureIndexed(_:_:name:progress:)`.
+  @available(*, deprecated, message: "use ensureIndexed(_:_:name:) with IndexOptions, such as .text")
   @discardableResult
   public func ensureIndexed(
     _ fields: [Any], withName name: String, ofType type: IndexType = .json, settings: [String: Any] = [:]
   ) throws -> String {
-    let converted = try JSONObject(["fields": fields, "settings": settings] as NSDictionary)
+    let json = try JSONObject(
+      ["fields": fields, "settings": settings, "type": type.rawValue] as NSDictionary)
     return try ensureIndexed(
-      SortField.fields(converted["fields"]?.arrayValue ?? [], at: "fields"), name: name, type: type,
-      settings: converted["settings"]?.objectValue ?? [:])
+      SortField.fields(json["fields"]?.arrayValue ?? [], at: "fields"), IndexOptions(json: json), name: name)
   }
 
   /// The name of the method before 2.0.
-  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:where:unique:progress:)")
+  @available(*, deprecated, message: "use ensureIndexed(_:_:name:) with IndexOptions, such as .text")
   @discardableResult
   public func ensureIndexed(
     _ fields: [Any], withName name: String, type: IndexType, settings: [String: Any] = [:]

@@ -8,13 +8,13 @@ public struct CDTFetchChanges {}
 
 /// CDTDatastore's indexes before 0.9.
 @available(
-  *, unavailable, message: "use Datastore.ensureIndexed(_:name:type:settings:) and Datastore.find(_:)"
+  *, unavailable, message: "use Datastore.ensureIndexed(_:_:name:) and Datastore.find(_:)"
 )
 public struct CDTIndexManager {}
 
 /// CDTDatastore's indexes.
 @available(
-  *, unavailable, message: "use Datastore.ensureIndexed(_:name:type:settings:) and Datastore.find(_:)"
+  *, unavailable, message: "use Datastore.ensureIndexed(_:_:name:) and Datastore.find(_:)"
 )
 public struct CDTQIndexManager {}
 

@@ -63,7 +63,7 @@ extension Planner {
   /// Whether an index holds every document that a conjunction matches: a partial one must be implied by it. One by
   /// which documents expire has only times.
   package func holdsEveryMatch(_ entry: IndexCatalog.Entry, of conjuncts: [Clause]) -> Bool {
-    guard entry.definition.expireAfter == nil else { return false }
+    guard entry.definition.options.expireAfter == nil else { return false }
     return entry.definition.filter.map { Implication.holds(.all(conjuncts), $0.clause) } ?? true
   }
 

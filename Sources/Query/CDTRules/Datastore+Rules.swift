@@ -79,12 +79,4 @@ extension Datastore {
   public func setRules(_ rules: JSONObject, named name: String = Datastore.rulesName) throws -> RevisionID? {
     try write { try $0.setRules(rules, named: name) }
   }
-
-  /// Writes the rules of a design document on one of the datastore's threads.
-  @discardableResult
-  public func setRules(_ rules: JSONObject, named name: String = Datastore.rulesName) async throws
-    -> RevisionID?
-  {
-    try await write { try $0.setRules(rules, named: name) }
-  }
 }

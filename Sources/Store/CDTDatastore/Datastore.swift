@@ -155,11 +155,6 @@ public final class Datastore: Sendable {
     return try FileSystem.size(of: directory)
   }
 
-  /// The size of the store on disk in bytes, including indexes and attachments.
-  public func sizeOnDisk() async throws -> Int64 {
-    try await runReading { _ in try self.sizeOnDisk() }
-  }
-
   // MARK: For extensions
 
   /// The keys of a damaged datastore, which is encrypted with the same secret as this one, or not at all.

@@ -109,8 +109,8 @@ import Testing
         }
         switch ending {
         case .close: try await manager.closeDatastore(named: "store")
-        case .delete: try await manager.deleteDatastore(named: "store")
-        case .deleteElsewhere: try await other.deleteDatastore(named: "store")
+        case .delete: try manager.deleteDatastore(named: "store")
+        case .deleteElsewhere: try other.deleteDatastore(named: "store")
         }
         for listener in listeners { #expect(try await listener.value.isRising) }
         #expect(store.changeListeners.count == 0)

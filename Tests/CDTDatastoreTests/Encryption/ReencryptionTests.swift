@@ -207,7 +207,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       try makeStore(directory, nil)
       try await manager(directory, nil).reencryptDatastore(named: "store", with: Self.key)
-      try await manager(directory, Self.key).changeEncryption(ofDatastoreNamed: "store", to: Self.passphrase)
+      try manager(directory, Self.key).changeEncryption(ofDatastoreNamed: "store", to: Self.passphrase)
       #expect(try content(directory, Self.passphrase).count > 2_000)
       let task = Task {
         try await manager(directory, Self.passphrase).reencryptDatastore(named: "store", with: nil)

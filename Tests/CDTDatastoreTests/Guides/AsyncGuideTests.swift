@@ -17,6 +17,9 @@ import Testing
       #expect(adults.map(\.id) == ["mike"])
       #expect(try importedCount(store) == 0)
 
+      let indexes = try await store.run { try $0.listIndexes() }
+      #expect(indexes.isEmpty)
+
       let names = try await store.read { snapshot in
         try snapshot.find(Query(["age": ["$gte": 18]], sort: ["name"])).map {
           $0.body["name"]?.stringValue ?? ""

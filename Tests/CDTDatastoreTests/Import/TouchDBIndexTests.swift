@@ -51,7 +51,7 @@ import Testing
       try fixture.store.importTouchDBIndexes(fixture.path)
       let words = try #require(try fixture.store.listIndexes().first { $0.name == "words" })
       #expect(words.type == .text)
-      #expect(words.definition.tokenizer == .porter)
+      #expect(words.definition.options.tokenizer == .porter)
       #expect(try fixture.store.find(["$text": ["$search": "animal"]]).map(\.id) == ["pictures"])
     }
   }

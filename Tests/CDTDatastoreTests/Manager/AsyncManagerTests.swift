@@ -14,15 +14,15 @@ import Testing
     #expect(try await manager.datastore(named: "store") === store)
     #expect(try await manager.existingDatastore(named: "store") === store)
     try await store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
-    #expect(try await store.sizeOnDisk() > 0)
-    #expect(try await manager.datastoreNames() == ["store"])
+    #expect(try await store.run { try $0.sizeOnDisk() } > 0)
+    #expect(try await manager.run { try $0.datastoreNames() } == ["store"])
     try await manager.closeDatastore(named: "store")
     let closed = await #expect(throws: DatastoreError.self) {
       try await store.read { try $0.documentCount() }
     }
     #expect(closed?.code == .closed)
     #expect(try await manager.datastore(named: "store").read { try $0.documentCount() } == 1)
-    try await manager.deleteDatastore(named: "store")
+    try await manager.run { try $0.deleteDatastore(named: "store") }
     let missing = await #expect(throws: DatastoreError.self) {
       try await manager.existingDatastore(named: "store")
     }

@@ -19,7 +19,7 @@ import Testing
       try store.createDocument(from: DocumentDraft(body: ["n": .int(Int64(number)), "text": "others"]))
     }
     try store.ensureIndexed(["n"], name: "by_n")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
     return saved
   }
 

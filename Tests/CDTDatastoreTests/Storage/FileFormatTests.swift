@@ -97,7 +97,7 @@ import Testing
       let store = try manager.datastore(named: "store")
       try store.createDocument(from: DocumentDraft(id: "a", body: ["a": 1, "b": [1, 2]]))
       try store.ensureIndexed(["a", "b"])
-      try store.ensureSummarized(by: ["a"], sum: "b")
+      try store.ensureIndexed(["a"], .summary(of: "b"))
       try manager.closeDatastore(named: "store")
       let live = try Self.live("\(directory)/store/\(file)", pragmas: described.pragmas.keys)
       #expect(described.columns.subtracting(live.columns) == [])

@@ -102,7 +102,7 @@ struct DamageTrial {
   private static func fill(_ store: Datastore) throws {
     try store.ensureIndexed(["age"], name: "by_age")
     try store.ensureIndexed(["tags", "age"], name: "by_tags")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
     try store.write { transaction in
       for number in 0..<150 {
         var draft = DocumentDraft(

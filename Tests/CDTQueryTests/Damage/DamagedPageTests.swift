@@ -78,10 +78,10 @@ import Testing
     }
     try store.ensureIndexed(["n"], name: "by_n")
     try store.ensureIndexed([.ascending("tag"), .descending("n")])
-    try store.ensureIndexed(["t"], type: .text)
-    try store.ensureIndexed(["key"], unique: true)
-    try store.ensureIndexed(["until"], expireAfter: .seconds(1))
-    try store.ensureSummarized(by: ["tag"], sum: "n")
+    try store.ensureIndexed(["t"], .text)
+    try store.ensureIndexed(["key"], .unique)
+    try store.ensureIndexed(["until"], .expiring(after: .seconds(1)))
+    try store.ensureIndexed(["tag"], .summary(of: "n"))
   }
 
   private static func ask(

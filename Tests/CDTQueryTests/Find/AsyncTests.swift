@@ -119,7 +119,24 @@ import Testing
         try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
       await #expect(throws: CancellationError.self) { try await task.value }
+      let running = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await store.run { _ = try $0.createDocument(from: DocumentDraft(id: "a", body: [:])) }
+      }
+      await #expect(throws: CancellationError.self) { try await running.value }
       #expect(try await store.read { try $0.documentCount() } == 0)
+    }
+  }
+
+  @Test func `run calls synchronous methods, and throws their errors`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["a"])
+      try await store.run { try $0.deleteIndex(named: "a") }
+      #expect(try await store.run { try $0.listIndexes() }.isEmpty)
+      let error = await #expect(throws: QueryError.self) {
+        try await store.run { try $0.deleteIndex(named: "a") }
+      }
+      #expect(error?.code == .unknownIndex)
     }
   }
 

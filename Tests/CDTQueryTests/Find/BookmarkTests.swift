@@ -106,7 +106,7 @@ import Testing
         let text = Array(repeating: "cat", count: number).joined(separator: " dog ")
         try store.createDocument(from: DocumentDraft(id: "d\(number)", body: ["t": .string(text)]))
       }
-      try store.ensureIndexed(["t"], type: .text)
+      try store.ensureIndexed(["t"], .text)
       var query = try Query(["$text": ["$search": "cat"]], sort: [.score])
       let whole = try store.read { try $0.find(query) }.map(\.id)
       query.limit = 2
@@ -183,7 +183,7 @@ import Testing
 
   @Test func `pages by score, live queries and files are not read backwards`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["t"], type: .text)
+      try store.ensureIndexed(["t"], .text)
       var query = try Query(["$text": ["$search": "cat"]], sort: [.score])
       query.isBackward = true
       let error = #expect(throws: QueryError.self) { try store.read { try $0.find(query) } }

@@ -31,7 +31,7 @@ import Testing
   {
     try withNames { store in
       if isIndexed {
-        for collation in Collation.allCases { try store.ensureIndexed(["name"], collation: collation) }
+        for collation in Collation.allCases { try store.ensureIndexed(["name"], .collation(collation)) }
       }
       #expect(
         try ids(store, Query([:], sort: ["name"], collation: .unicode))
@@ -61,7 +61,7 @@ import Testing
       for number in 0..<200 {
         try put(store, "d\(number)", ["name": .string("Name \(number)"), "age": .int(Int64(number))])
       }
-      try store.ensureIndexed(["name"], collation: .unicode)
+      try store.ensureIndexed(["name"], .collation(.unicode))
       try store.ensureIndexed(["age"])
       func explanation(_ query: Query) throws -> String {
         try store.read { try $0.explain(query) }.description
@@ -90,16 +90,16 @@ import Testing
   @Test func `definitions with another collation are different indexes`() throws {
     try withTemporaryDatastore { store throws in
       #expect(try store.ensureIndexed(["name"]) == "name")
-      #expect(try store.ensureIndexed(["name"], collation: .nocase) == "nocase_name")
-      #expect(try store.ensureIndexed(["name"], collation: .nocase) == "nocase_name")
+      #expect(try store.ensureIndexed(["name"], .collation(.nocase)) == "nocase_name")
+      #expect(try store.ensureIndexed(["name"], .collation(.nocase)) == "nocase_name")
       #expect(try store.listIndexes().map(\.definition.collation) == [nil, .nocase])
       #expect(try store.listIndexes().last?.json["collation"] == "nocase")
       let conflict = #expect(throws: QueryError.self) {
-        try store.ensureIndexed(["name"], name: "name", collation: .unicode)
+        try store.ensureIndexed(["name"], .collation(.unicode), name: "name")
       }
       #expect(conflict?.code == .indexConflict)
       let text = #expect(throws: QueryError.self) {
-        try store.ensureIndexed(["name"], type: .text, collation: .unicode)
+        try store.ensureIndexed(["name"], IndexOptions(text: .simple, collation: .unicode))
       }
       #expect(
         text?.description
@@ -110,7 +110,7 @@ import Testing
 
   @Test func `a unique index with a collation refuses strings that it takes for equal`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["name"], unique: true, collation: .nocase)
+      try store.ensureIndexed(["name"], IndexOptions(unique: true, collation: .nocase))
       try put(store, "1", ["name": "Anna"])
       let violation = #expect(throws: UniqueViolation.self) { try put(store, "2", ["name": "anna"]) }
       #expect(violation?.key == ["anna"])
@@ -122,7 +122,7 @@ import Testing
 
   @Test func `a filter of a partial index compares bytes`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["name"], where: ["kind": "A"], collation: .nocase)
+      try store.ensureIndexed(["name"], IndexOptions(where: ["kind": "A"], collation: .nocase))
       try put(store, "1", ["kind": "A", "name": "x"])
       try put(store, "2", ["kind": "a", "name": "X"])
       // The selector does not imply the filter, as it also finds "a".
@@ -136,7 +136,7 @@ import Testing
 
   @Test(arguments: Collation.allCases) func `pages continue after a bookmark`(_ collation: Collation) throws {
     try withNames { store in
-      try store.ensureIndexed(["name"], collation: collation)
+      try store.ensureIndexed(["name"], .collation(collation))
       let whole = try ids(store, Query([:], sort: ["name"], collation: collation))
       var (query, found) = (try Query([:], limit: 2, sort: ["name"], collation: collation), [String]())
       for _ in 0..<3 {
@@ -185,7 +185,7 @@ import Testing
       defer { manager.close() }
       var store = try manager.datastore(named: "store")
       try put(store, "1", ["name": "Anna"])
-      try store.ensureIndexed(["name"], collation: .unicode)
+      try store.ensureIndexed(["name"], .collation(.unicode))
       let path = try store.indexManager().path
       try manager.closeDatastore(named: "store")
       let connection = try Connection(path: path, mode: .readWrite)

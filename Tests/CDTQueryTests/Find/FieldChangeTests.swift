@@ -145,7 +145,7 @@ import Testing
   func `changes exactly the matches`(round: UInt64) throws {
     var random = RandomDocuments(seed: round, scope: .everything)
     try withTemporaryDatastore { store in
-      if round % 2 == 0 { try store.ensureIndexed(["a"], type: .json) }
+      if round % 2 == 0 { try store.ensureIndexed(["a"]) }
       for number in 0..<30 {
         try store.createDocument(from: DocumentDraft(id: "d\(number)", body: random.body()))
       }

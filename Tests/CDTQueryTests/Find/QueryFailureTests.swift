@@ -54,7 +54,7 @@ import Testing
     #expect(report.answered > 20)
     #expect(before != nil && FileIdentity(file) == before, "the index file was made again")
     let again = try await manager.datastore(named: "store")
-    #expect(try await again.checkIndexes() == [])
+    #expect(try again.checkIndexes() == [])
     #expect(try await again.checkIntegrity() == [])
     #expect(try await again.count(["a": 3]) == 43)
     try await manager.closeDatastore(named: "store")

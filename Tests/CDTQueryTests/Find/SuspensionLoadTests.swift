@@ -161,7 +161,7 @@ import Testing
       #expect(saved.all.filter { !known.contains($0) } == [])
       try await store.updateIndexes()
       let last = try await store.read { try $0.lastSequence() }
-      #expect(try await store.listIndexes().allSatisfy { $0.indexedSequence == last })
+      #expect(try store.listIndexes().allSatisfy { $0.indexedSequence == last })
       #expect(try await store.checkIntegrity() == [])
     }
   }

@@ -20,7 +20,7 @@ extension World {
         try check(query, against: reference)
       }
       try check(GroupQuery(distinct: first, covered), against: reference)
-      guard let grouped = index.groupedFields, let summed = index.summedPaths?.first else { continue }
+      guard let grouped = index.groupedFields, let summed = index.options.sums?.first else { continue }
       let paths = index.fields.map(\.path)
       for level in 0...grouped {
         let aggregates: [GroupQuery.Aggregate] = [
@@ -39,8 +39,8 @@ extension World {
   /// Compares the groups of every summary with a recount, the total too: a wrong sum may be gone after the next write.
   func checkSummaries() throws {
     for summary in definitions {
-      guard let grouped = summary.groupedFields, let summed = summary.summedPaths else { continue }
-      let filter = summary.filterJSON ?? [:]
+      guard let grouped = summary.groupedFields, let summed = summary.options.sums else { continue }
+      let filter = summary.options.filter ?? [:]
       let held = documents.filter {
         !$0.id.hasBytePrefix("_design/") && Oracle.matches(filter, $0.body, id: $0.id)
       }

@@ -47,7 +47,7 @@ struct FailureReport {
     for index in failure.indexes {
       var json: JSONObject = ["fields": index.fieldsJSON]
       if index.type == .text { (json["type"], json["settings"]) = ("text", .object(index.settings)) }
-      for (name, value) in index.options { json[name] = value }
+      for (name, value) in index.otherOptions { json[name] = value }
       lines.append(json.text)
     }
     let step = history.steps.last

@@ -63,8 +63,9 @@ extension World {
     try ignoringRefusal {
       for store in [indexed, plain] {
         try store.ensureIndexed(
-          [SortField(field)], where: rule["where"]?.objectValue ?? [:],
-          expireAfter: .seconds(rule["seconds"]?.intValue ?? 0))
+          [SortField(field)],
+          IndexOptions(
+            where: rule["where"]?.objectValue ?? [:], expireAfter: .seconds(rule["seconds"]?.intValue ?? 0)))
       }
       expiry.add(rule)
     }

@@ -148,26 +148,19 @@ final class World {
   // MARK: Indexes
 
   private func makeIndex(_ step: Step) throws {
-    let type = step.argument["type"]?.stringValue.flatMap(IndexType.init) ?? .json
-    let clauses = step.argument["fields"]?.arrayValue ?? []
-    let settings = step.argument["settings"]?.objectValue ?? [:]
-    let filter = step.argument["where"]?.objectValue ?? [:]
-    let collation = step.argument["collation"]?.stringValue.flatMap(Collation.init)
-    let sums = step.argument["sum"]?.arrayValue?.compactMap(\.stringValue)
     try ignoringRefusal {
-      let fields = try SortField.fields(clauses, at: "fields")
-      let definition = try IndexDefinition(
-        fields: fields, name: nil, type: type, settings: settings, where: filter, collation: collation,
-        sum: sums)
+      let definition = try IndexDefinition(json: step.argument.objectValue ?? [:])
       if step.name == .begin {
         try begin(definition)
       } else {
         _ = try indexed.ensure(definition, isNamed: false, stop: nil) { _ in }
       }
-      if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
+      if definition.type == .text {
+        try plain.ensureIndexed(definition.fields.map { SortField($0.path) }, definition.options)
+      }
     }
     // One by which documents expire answers no query.
-    definitions = try indexed.listIndexes().map(\.definition).filter { $0.expireAfter == nil }
+    definitions = try indexed.listIndexes().map(\.definition).filter { $0.options.expireAfter == nil }
   }
 
   private func drop(_ number: Int) throws {

@@ -62,7 +62,7 @@ import Testing
       for name in ["Anna", "Ånja", "Bob"] {
         try store.createDocument(from: DocumentDraft(id: name, body: ["name": .string(name)]))
       }
-      try store.ensureIndexed(["name"], collation: .unicode)
+      try store.ensureIndexed(["name"], .collation(.unicode))
       let people = try Query(["name": ["$beginsWith": "an"]], sort: ["name"], collation: .unicode)
       let found = try store.read { try $0.find(people) }
       #expect(found.map(\.id) == ["Ånja", "Anna"])
@@ -88,7 +88,7 @@ import Testing
   @Test func `the code of snippets runs`() throws {
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentDraft(id: "hat", body: ["title": "The Cat in the Hat"]))
-      try store.ensureIndexed(["title"], type: .text)
+      try store.ensureIndexed(["title"], .text)
       var search = try Query(["$text": ["$search": "cat"]], sort: [.score])
       search.snippets = SnippetOptions(words: 2, before: "<b>", after: "</b>")
       for hat in try store.read({ try $0.find(search) }) {
@@ -176,7 +176,7 @@ import Testing
 
       let book: JSONObject = ["title": "The Cat in the Hat", "lines": ["The sun did not shine."]]
       try store.createDocument(from: DocumentDraft(id: "hat", body: book))
-      try store.ensureIndexed(["title", "lines"], type: .text, settings: ["tokenize": "porter"])
+      try store.ensureIndexed(["title", "lines"], .text(.porter))
       let best = try store.find(["$text": ["$search": "cat hat"]], limit: 10, sort: [.score])
       #expect(best.map(\.id) == ["hat"])
     }
@@ -223,7 +223,7 @@ import Testing
         let body: JSONObject = ["city": "Bern", "state": .string(state), "amount": .double(amount)]
         try store.createDocument(from: DocumentDraft(id: id, body: body))
       }
-      try store.ensureSummarized(by: ["city", "state"], sum: "amount")
+      try store.ensureIndexed(["city", "state"], .summary(of: "amount"))
       let totals = try store.group(
         by: ["city"], .count(as: "orders"), .sum("amount", as: "total"), .maximum("amount", as: "most"))
       let open = try store.group(by: ["city"], .average("amount", as: "mean"), where: ["state": "open"])
@@ -238,7 +238,8 @@ import Testing
         let body: JSONObject = ["kind": .string(kind), "seen": "2020-01-01T12:00:00+01:00"]
         try store.createDocument(from: DocumentDraft(id: id, body: body))
       }
-      try store.expireDocuments(after: .seconds(86_400), by: "seen", where: ["kind": "message"])
+      try store.ensureIndexed(
+        ["seen"], IndexOptions(where: ["kind": "message"], expireAfter: .seconds(86_400)))
       #expect(try store.read { try $0.allDocumentIDs() } == ["b"])
     }
   }
@@ -247,11 +248,11 @@ import Testing
     try withTemporaryDatastore { store in
       try store.createDocument(
         from: DocumentDraft(id: "call", body: ["state": "open", "due": "2026-11-01"]))
-      try store.ensureIndexed(["due"], name: "open", where: ["state": ["$in": ["new", "open"]]])
+      try store.ensureIndexed(["due"], .where(["state": ["$in": ["new", "open"]]]), name: "open")
       let urgent = try store.find(["state": "open", "due": ["$lt": "2026-12-01"]], sort: ["due"])
       #expect(urgent.map(\.id) == ["call"])
 
-      try store.ensureIndexed(["email"], unique: true)
+      try store.ensureIndexed(["email"], .unique)
       try store.createDocument(from: DocumentDraft(id: "ann", body: ["email": "ann@example.com"]))
       do {
         try store.createDocument(from: DocumentDraft(id: "bob", body: ["email": "ann@example.com"]))
@@ -272,7 +273,7 @@ import Testing
     try await store.ensureIndexed(["species", "age"], name: "by_species") { progress in
       print("\(progress.done) of \(progress.total)")
     }
-    #expect(try await store.listIndexes().map(\.indexedSequence) == [1])
+    #expect(try store.listIndexes().map(\.indexedSequence) == [1])
   }
 
   @Test func `the JSON is a request`() throws {

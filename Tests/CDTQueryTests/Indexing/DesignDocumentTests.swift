@@ -60,7 +60,7 @@ import Testing
 
   @Test func `indexes that are never used are noted`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["t"], type: .text)
+      try store.ensureIndexed(["t"], .text)
       func put(_ id: String, _ body: JSONObject) throws {
         try store.createDocument(from: DocumentDraft(id: id, body: body))
       }
@@ -80,7 +80,7 @@ import Testing
           "indexes": ["t": ["index": ["fields": [["name": "t", "type": "string"]], "tokenize": "porter"]]],
         ])
       #expect(try store.listIndexes().map(\.name) == ["_design/b/good", "_design/c/t", "text_t"])
-      #expect(try store.listIndexes()[1].definition.tokenizer == .porter)
+      #expect(try store.listIndexes()[1].definition.options.tokenizer == .porter)
       let notes = try store.checkDesignDocuments()
       #expect(notes.allSatisfy { $0.kind == .design })
       #expect(
@@ -154,7 +154,8 @@ import Testing
         ],
         "indexes": ["words": ["index": ["fields": ["t"], "unique": true]]],
       ])
-    #expect(document.indexes.map(\.name) == ["_design/d/null"] && document.indexes[0].isUnique == false)
+    #expect(
+      document.indexes.map(\.name) == ["_design/d/null"] && document.indexes[0].options.isUnique == false)
     #expect(
       document.notes == [
         #"The index "tokens" is stored and not made: an index of type "json" takes no settings; remove "tokenize", or use the type "text"."#,

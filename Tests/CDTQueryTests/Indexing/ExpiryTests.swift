@@ -40,7 +40,7 @@ import Testing
     try put("c", ["at": "tomorrow", "n": 3], in: store)
     try put("d", ["at": ["1970-01-01T00:00:00Z"], "n": 4], in: store)
     try put("e", ["n": 5], in: store)
-    #expect(try store.ensureIndexed(["at"], expireAfter: .seconds(100)) == "expire_at")
+    #expect(try store.ensureIndexed(["at"], .expiring(after: .seconds(100))) == "expire_at")
     try store.indexManager().worker.waitUntilIdle()
     try body(store, clock)
   }
@@ -55,7 +55,7 @@ import Testing
   @Test func `a document is left out of every read at the instant`() throws {
     try Self.withStore { store, clock in
       try store.ensureIndexed(["n"], name: "by_n")
-      try store.ensureSummarized(by: [], sum: "n")
+      try store.ensureIndexed([], .summary(of: "n"))
       try Self.hold(store)
       func ids() throws -> [String] { try store.read { try $0.allDocumentIDs() } }
       clock.now = 1_099.9
@@ -99,7 +99,7 @@ import Testing
       defer { manager.close() }
       let store = try manager.datastore(named: "store")
       try Self.put("a", ["at": 1_000], in: store)
-      try store.ensureIndexed(["at"], expireAfter: .seconds(100))
+      try store.ensureIndexed(["at"], .expiring(after: .seconds(100)))
       #expect(try store.read { try $0.documentCount() } == 0)
       try store.indexManager().worker.waitUntilIdle()
       #expect(try store.read { try $0.lastSequence() } == 1)
@@ -114,7 +114,7 @@ import Testing
       let store = try managers[0].datastore(named: "store")
       try Self.put("a", ["at": 1_000], in: store)
       #expect(try store.document(withID: "a").body["at"] == 1_000)
-      try managers[1].datastore(named: "store").ensureIndexed(["at"], expireAfter: .zero)
+      try managers[1].datastore(named: "store").ensureIndexed(["at"], .expiring(after: .zero))
       #expect(try store.read { try $0.allDocumentIDs() } == [])
       #expect(#expect(throws: DatastoreError.self) { try store.document(withID: "a") }?.code == .notFound)
       for manager in managers { manager.close() }
@@ -127,12 +127,12 @@ import Testing
       try store.indexManager().expiry.setClock { clock.now }
       try Self.put("a", ["at": 900_000], in: store)
       try Self.put("b", ["at": 1_000_000.5], in: store)
-      try store.ensureIndexed(["at"], expireAfter: .seconds(50), milliseconds: true)
+      try store.ensureIndexed(["at"], .expiring(after: .seconds(50), milliseconds: true))
       #expect(try store.find([:]).map(\.id) == ["b"])
       #expect(try store.documentsThatNeverExpire() == [])
-      #expect(throws: QueryError.self) { try store.ensureIndexed(["n"], milliseconds: true) }
+      #expect(throws: QueryError.self) { try store.ensureIndexed(["n"], IndexOptions(milliseconds: true)) }
       let again = #expect(throws: QueryError.self) {
-        try store.ensureIndexed(["at"], expireAfter: .seconds(50))
+        try store.ensureIndexed(["at"], .expiring(after: .seconds(50)))
       }
       #expect(again?.code == .indexConflict)
     }
@@ -217,7 +217,7 @@ import Testing
     try withTemporaryDatastore { store in
       try Self.put("a", ["at": 0, "kind": "log"], in: store)
       try Self.put("b", ["at": 0, "kind": "note"], in: store)
-      try store.ensureIndexed(["at"], where: ["kind": "log"], expireAfter: .seconds(1))
+      try store.ensureIndexed(["at"], IndexOptions(where: ["kind": "log"], expireAfter: .seconds(1)))
       try store.updateIndexes()
       #expect(try store.read { try $0.allDocumentIDs() } == ["b"])
     }
@@ -227,7 +227,7 @@ import Testing
     async throws
   {
     try await withTemporaryDatastore { store in
-      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try await store.ensureIndexed(["at"], .expiring(after: .seconds(0)))
       let now = try store.indexManager().expiry.now
       for number in 0..<30 {
         try Self.put("d\(number)", ["at": .double(now + 0.2 + Double(number) / 100)], in: store)
@@ -243,7 +243,7 @@ import Testing
 
   @Test(.timeLimit(.usual)) func `a live query loses a document when it expires`() async throws {
     try await withTemporaryDatastore { store in
-      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try await store.ensureIndexed(["at"], .expiring(after: .seconds(0)))
       let now = try store.indexManager().expiry.now
       try Self.put("a", ["at": .double(now + 0.3)], in: store)
       for try await results in store.live(try Query([:])) where results.results.isEmpty { break }
@@ -267,7 +267,7 @@ import Testing
       }
       try await put("a", ["at": 1_000.1])
       try await put("kept", [:])
-      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try await store.ensureIndexed(["at"], .expiring(after: .seconds(0)))
       var seen: [[String]] = []
       for try await results in store.live(try Query([:])) {
         seen.append(results.results.map { $0.id })
@@ -292,7 +292,7 @@ import Testing
       let manager = try store.indexManager()
       manager.expiry.setClock { clock.now }
       try Self.hold(store)
-      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try await store.ensureIndexed(["at"], .expiring(after: .seconds(0)))
       func put(_ id: String, at time: Int64) async throws {
         try await store.write { transaction in
           _ = try transaction.createDocument(from: DocumentDraft(id: id, body: ["at": .int(time)]))
@@ -327,14 +327,14 @@ import Testing
         Query([:], sort: ["_id"]), Query(["n": ["$gt": 2]], limit: 3, sort: ["n"]),
         Query(["$text": ["$search": "word"]], sort: ["_id"]),
       ]
-      try await store.ensureIndexed(["text"], type: .text)
-      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try await store.ensureIndexed(["text"], .text)
+      try await store.ensureIndexed(["at"], .expiring(after: .seconds(0)))
       var live = queries.map { store.live($0).makeAsyncIterator() }
       var shown: [[String]] = queries.map { _ in [] }
       for step in 0..<60 {
         switch Int.random(in: 0..<8, using: &random) {
         case 0, 1: clock.now = Double(Int.random(in: 0..<20, using: &random))
-        case 2 where step > 30: try await store.ensureIndexed(["other"], expireAfter: .seconds(1))
+        case 2 where step > 30: try await store.ensureIndexed(["other"], .expiring(after: .seconds(1)))
         case 3:
           try writeMissingIndexes(of: store) { transaction in
             let body = Self.randomBody(&random)
@@ -378,7 +378,7 @@ import Testing
   @Test func `a document that can't be deleted does not keep others from being deleted`() throws {
     try Self.withStore { store, clock in
       try Self.hold(store)
-      try store.ensureIndexed(["email"], unique: true)
+      try store.ensureIndexed(["email"], .unique)
       try Self.put("ann", ["email": "a@x"], in: store)
       let highest = try #require(RevisionID("\(Int.max - 1)-f"))
       try store.write { transaction in
@@ -409,7 +409,7 @@ import Testing
     async throws
   {
     try await withTemporaryDatastore { store in
-      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try await store.ensureIndexed(["at"], .expiring(after: .seconds(0)))
       try store.indexManager().worker.waitUntilIdle()
       let id = try #require(RevisionID("1-a"))
       try await store.write { transaction in
@@ -426,7 +426,7 @@ import Testing
     async throws
   {
     try await withTemporaryDatastore { store in
-      _ = try await store.listIndexes()
+      _ = try store.listIndexes()
       try Self.put("old", ["at": 1], in: store)
       let id = try #require(RevisionID("1-a"))
       let view: JSONValue = [
@@ -504,14 +504,17 @@ import Testing
 
   @Test func `another index can't expire documents`() throws {
     let cases: [(() throws -> IndexDefinition, String)] = [
-      ({ try IndexDefinition(fields: ["a", "b"], name: nil, type: .json, expireAfter: 1) }, "neither"),
-      ({ try IndexDefinition(fields: ["a"], name: nil, type: .text, expireAfter: 1) }, "neither"),
+      ({ try IndexDefinition(fields: ["a", "b"], .expiring(after: .seconds(1))) }, "neither"),
       (
-        { try IndexDefinition(fields: ["a"], name: nil, type: .json, isUnique: true, expireAfter: 1) },
+        { try IndexDefinition(fields: ["a"], IndexOptions(text: .simple, expireAfter: .seconds(1))) },
         "neither"
       ),
-      ({ try IndexDefinition(fields: ["a"], name: nil, type: .json, expireAfter: -1) }, "not -1"),
-      ({ try IndexDefinition(fields: ["a"], name: nil, type: .json, expireAfter: .infinity) }, "seconds"),
+      (
+        { try IndexDefinition(fields: ["a"], IndexOptions(unique: true, expireAfter: .seconds(1))) },
+        "neither"
+      ),
+      ({ try IndexDefinition(fields: ["a"], .expiring(after: .seconds(-1))) }, "not -1"),
+      ({ try IndexDefinition(json: ["fields": ["a"], "expireAfter": 1e300]) }, "seconds"),
     ]
     for (make, message) in cases {
       let error = #expect(throws: QueryError.self) { try make() }

@@ -17,7 +17,7 @@ import Testing
         try store.createDocument(
           from: DocumentDraft(id: "a", body: ["name": "mike"], attachments: [attachment]))
         try store.ensureIndexed(["name"])
-        try store.ensureIndexed(["name"], name: "words", type: .text)
+        try store.ensureIndexed(["name"], .text, name: "words")
         _ = try store.extensionDirectory(named: "other")
         let staged = try store.attachmentFiles.stage { _ in }
         defer { withExtendedLifetime(staged) {} }

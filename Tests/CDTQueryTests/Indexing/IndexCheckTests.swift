@@ -132,7 +132,7 @@ import Testing
 
   private static func fill(_ store: Datastore) throws {
     try store.ensureIndexed(["a", "b"], name: "values")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
     try store.createDocument(from: DocumentDraft(id: "gone", body: ["a": 1]))
     for number in 10..<40 {
       try store.createDocument(

@@ -11,7 +11,8 @@ import Testing
   private func definition(
     _ filter: JSONObject, type: IndexType = .json, isUnique: Bool = false
   ) throws -> IndexDefinition {
-    try IndexDefinition(fields: ["a"], name: nil, type: type, where: filter, isUnique: isUnique)
+    try IndexDefinition(
+      fields: ["a"], IndexOptions(where: filter, text: type == .text ? .simple : nil, unique: isUnique))
   }
 
   @Test func `filters with the same conditions are the same`() throws {
@@ -33,8 +34,8 @@ import Testing
         continue
       }
       let read = DefinitionFile.definitions(DefinitionFile.json([first]))
-      guard read == [first], read[0].filterJSON?.text == first.filterJSON?.text else {
-        Issue.record("seed \(seed): \(first.filterJSON?.text ?? "")")
+      guard read == [first], read[0].options.filter?.text == first.options.filter?.text else {
+        Issue.record("seed \(seed): \(first.options.filter?.text ?? "")")
         return
       }
     }

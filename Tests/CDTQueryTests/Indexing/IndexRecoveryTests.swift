@@ -63,7 +63,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let file = DefinitionFile(path: "\(directory)/indexes.json", keys: nil)
       #expect(try file.load() == [])
-      let definition = try IndexDefinition(fields: ["a"], name: nil, type: .json)
+      let definition = try IndexDefinition(fields: ["a"])
       try file.save([definition])
       #expect(try file.load() == [definition])
       try Data("[{".utf8).write(to: URL(filePath: file.path))

@@ -35,7 +35,7 @@ import Testing
       try store.ensureIndexed(["a", "b"], name: "values")
       try store.ensureIndexed(["tags"], name: "elements")
       try store.ensureIndexed([.descending("b"), "_rev"], name: "revisions")
-      try store.ensureIndexed(["text"], name: "words", type: .text)
+      try store.ensureIndexed(["text"], .text, name: "words")
       try body(manager, store)
     }
   }

@@ -80,7 +80,7 @@ private let isLimited = ProcessInfo.processInfo.environment["LIMITED_SQLITE"] !=
   @Test func `a text index is refused, and leaves nothing behind`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)
-      Self.refuses { try store.ensureIndexed(["text"], name: "words", type: .text) }
+      Self.refuses { try store.ensureIndexed(["text"], .text, name: "words") }
       #expect(try store.listIndexes() == [] && store.checkIndexes() == [])
       try store.ensureIndexed(["a"], name: "by_a")
       #expect(try store.listIndexes().map(\.name) == ["by_a"])
@@ -148,7 +148,7 @@ private let isLimited = ProcessInfo.processInfo.environment["LIMITED_SQLITE"] !=
   @Test func `all indexes but text indexes are rebuilt`() async throws {
     try await Self.withForeignIndexes { store, _ in
       Self.refuses { try store.rebuildIndexes(named: "words") }
-      Self.refuses { try store.ensureIndexed(["text"], name: "words", type: .text) }
+      Self.refuses { try store.ensureIndexed(["text"], .text, name: "words") }
       try store.rebuildIndexes()
       #expect(try differencesFromMatcher(store, Self.requests) == [])
     }

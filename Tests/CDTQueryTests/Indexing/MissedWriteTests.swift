@@ -38,7 +38,7 @@ import Testing
 
   private static func makeIndexes(_ store: Datastore) throws {
     try store.ensureIndexed(["a", "tags"], name: "by_a")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
   }
 
   /// Checks a store whose indexes have missed writes: at first while nobody can build, and then when the background has.

@@ -32,11 +32,11 @@ import Testing
   @Test func `it holds the documents that match, as they change`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
-      let name = try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])
+      let name = try store.ensureIndexed(["due"], .where(["state": "open"]), name: "open")
       #expect(try store.listIndexes().map(\.entries) == [20])
       #expect(try store.listIndexes()[0].json["where"] == ["state": ["$eq": "open"]])
       // The same, whether or not it is named.
-      #expect(try store.ensureIndexed(["due"], where: ["$and": [["state": ["$eq": "open"]]]]) == name)
+      #expect(try store.ensureIndexed(["due"], .where(["$and": [["state": ["$eq": "open"]]]])) == name)
       var document = try store.document(withID: "t1001")
       document.body["state"] = "open"
       try store.updateDocument(from: document)
@@ -60,7 +60,7 @@ import Testing
   @Test func `it is used where the selector implies its filter, and explain says why not`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
-      try store.ensureIndexed(["due"], name: "open", where: ["state": ["$in": ["open", "new"]]])
+      try store.ensureIndexed(["due"], .where(["state": ["$in": ["open", "new"]]]), name: "open")
       let filter = #"{"state":{"$in":["new","open"]}}"#
       #expect(
         try reason(store, ["selector": ["state": "open", "due": ["$gt": 30]]]) == "used, it costs least")
@@ -79,7 +79,7 @@ import Testing
   @Test func `conditions that the filter implies are not left to the matcher`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
-      try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])
+      try store.ensureIndexed(["due"], .where(["state": "open"]), name: "open")
       let plan = try explain(store, ["selector": ["state": "open", "due": ["$gt": 30]], "fields": ["_id"]])
       #expect(plan.json["residual"] == "nothing" && plan.json["covered"] == true)
       let other = try explain(store, ["selector": ["state": "open", "title": "x"]])
@@ -90,7 +90,7 @@ import Testing
   @Test func `its order serves a sort where it is implied`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
-      try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])
+      try store.ensureIndexed(["due"], .where(["state": "open"]), name: "open")
       let request: JSONObject = ["selector": ["state": "open"], "sort": [["due": "desc"]], "limit": 3]
       #expect(try explain(store, request).json["order"] == "by the index, backwards")
       #expect(try store.read { try $0.find(Query(request: request)) }.map { $0.body["due"] } == [40, 40, 40])
@@ -102,7 +102,7 @@ import Testing
   @Test func `branches of a disjunction use it each for itself`() throws {
     try withTemporaryDatastore { store in
       try fill(store, 2_000)
-      try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])
+      try store.ensureIndexed(["due"], .where(["state": "open"]), name: "open")
       try store.ensureIndexed(["title"])
       let request: JSONObject = ["selector": ["$or": [["state": "open", "due": 7], ["title": "x"]]]]
       #expect(try explain(store, request).considered.map(\.isUsed) == [true, true])
@@ -113,8 +113,8 @@ import Testing
   @Test func `it is kept with its filter when the file is lost, and in a backup`() throws {
     try withTemporaryDatastore { store in
       try fill(store)
-      try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])
-      try store.ensureIndexed(["due"], name: "unique", where: ["state": "x"], unique: true)
+      try store.ensureIndexed(["due"], .where(["state": "open"]), name: "open")
+      try store.ensureIndexed(["due"], IndexOptions(where: ["state": "x"], unique: true), name: "unique")
       let definitions = try store.listIndexes().map(\.definition)
       let manager = try store.indexManager()
       manager.replaceDamagedFile()
@@ -130,7 +130,7 @@ import Testing
 
   @Test func `another filter under its name is refused`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["due"], name: "open", where: ["state": "open"])
+      try store.ensureIndexed(["due"], .where(["state": "open"]), name: "open")
       let error = #expect(throws: QueryError.self) { try store.ensureIndexed(["due"], name: "open") }
       #expect(
         error?.description
@@ -142,7 +142,7 @@ import Testing
   @Test func `its statistics are of its own documents`() throws {
     try withTemporaryDatastore { store in
       try fill(store, 4_000)
-      try store.ensureIndexed(["due"], name: "few", where: ["due": 49])
+      try store.ensureIndexed(["due"], .where(["due": 49]), name: "few")
       try store.ensureIndexed(["due"], name: "all")
       let view = try store.read { try $0.indexView(store.indexManager()) }
       let statistics = try #require(view.catalog.entry(named: "few")?.statistics)
@@ -165,8 +165,8 @@ import Testing
       ]
       try store.createDocument(from: DocumentDraft(id: "_design/tasks", body: body))
       let indexes = try store.listIndexes()
-      #expect(indexes.map(\.definition.filterJSON) == [nil, ["state": ["$eq": "open"]]])
-      #expect(indexes.map(\.definition.isUnique) == [true, false])
+      #expect(indexes.map(\.definition.options.filter) == [nil, ["state": ["$eq": "open"]]])
+      #expect(indexes.map(\.definition.options.isUnique) == [true, false])
       #expect(try store.checkDesignDocuments() == [])
       // Another filter is another index.
       try store.updateDocument(withID: "_design/tasks") {

@@ -32,7 +32,7 @@ import Testing
 
   @Test func `a write that would give two documents the same key is refused`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["email"], unique: true)
+      try store.ensureIndexed(["email"], .unique)
       try put(store, "ann", ["email": "a@x"])
       try put(store, "bob", ["email": "b@x"])
       let violation = #expect(throws: UniqueViolation.self) { try put(store, "cyd", ["email": "a@x"]) }
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `values are equal as in a query, and null and missing values have no key`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["a", .descending("b")], unique: true)
+      try store.ensureIndexed(["a", .descending("b")], .unique)
       try put(store, "1", ["a": 1, "b": "x"])
       #expect(throws: UniqueViolation.self) { try put(store, "2", ["a": 1.0, "b": "x"]) }
       try put(store, "2", ["a": "1", "b": "x"])
@@ -74,7 +74,7 @@ import Testing
 
   @Test func `each element of an array is a key`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["phones"], unique: true)
+      try store.ensureIndexed(["phones"], .unique)
       try put(store, "a", ["phones": ["1", "2", "2", nil]])
       #expect(throws: UniqueViolation.self) { try put(store, "b", ["phones": ["3", "2"]]) }
       try put(store, "b", ["phones": "3"])
@@ -94,7 +94,7 @@ import Testing
 
   @Test func `the filter decides which documents have a key`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["name"], where: ["deleted": ["$exists": false]], unique: true)
+      try store.ensureIndexed(["name"], IndexOptions(where: ["deleted": ["$exists": false]], unique: true))
       try put(store, "a", ["name": "x", "deleted": true])
       try put(store, "b", ["name": "x"])
       try put(store, "c", ["name": "x", "deleted": true])
@@ -106,7 +106,7 @@ import Testing
 
   @Test func `within a transaction keys may be exchanged`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["place"], unique: true)
+      try store.ensureIndexed(["place"], .unique)
       try put(store, "a", ["place": 1])
       try put(store, "b", ["place": 2])
       try store.write { transaction in
@@ -132,7 +132,7 @@ import Testing
 
   @Test func `violations that a replication brings are stored and listed`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["email"], name: "emails", unique: true)
+      try store.ensureIndexed(["email"], .unique, name: "emails")
       try put(store, "ann", ["email": "a@x"])
       try replicate(store, "bob", "1-b", ["email": "a@x"])
       try replicate(store, "cyd", "1-c", ["email": "a@x"])
@@ -153,7 +153,7 @@ import Testing
 
   @Test func `a replicated revision does not excuse a local change of the same document`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["email"], unique: true)
+      try store.ensureIndexed(["email"], .unique)
       try put(store, "ann", ["email": "a@x"])
       let losing = try #require(RevisionID("1-0"))
       #expect(throws: UniqueViolation.self) {
@@ -168,7 +168,7 @@ import Testing
 
   @Test func `resolving a conflict is a local change`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["email"], unique: true)
+      try store.ensureIndexed(["email"], .unique)
       try put(store, "ann", ["email": "a@x"])
       try replicate(store, "bob", "1-a", ["email": "a@x"])
       try replicate(store, "bob", "1-b", ["email": "b@x"])
@@ -183,7 +183,7 @@ import Testing
   @Test func `documents that had the same key before the index are listed`() throws {
     try withTemporaryDatastore { store in
       for number in 0..<30 { try put(store, "d\(10 + number)", ["n": .int(Int64(number % 29)), "m": 1]) }
-      try store.ensureIndexed(["n"], unique: true)
+      try store.ensureIndexed(["n"], .unique)
       #expect(
         try store.uniqueViolations()
           == [UniqueViolation(index: "unique_n", key: [0], documentIDs: ["d10", "d39"])])
@@ -201,7 +201,7 @@ import Testing
       for number in 0..<50 { try put(store, "d\(100 + number)", ["n": .int(Int64(number))]) }
       _ = try store.indexManager()
       try withBuildsHeld(inDirectoryOf: store.directory) {
-        let definition = try IndexDefinition(fields: ["n"], name: "n", type: .json, isUnique: true)
+        let definition = try IndexDefinition(fields: ["n"], name: "n", .unique)
         _ = try store.indexManager().declare(definition, isNamed: true)
         let violation = #expect(throws: UniqueViolation.self) { try put(store, "new", ["n": 7]) }
         #expect(violation?.documentIDs == ["new", "d107"])
@@ -224,7 +224,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory, options: options)
       defer { manager.close() }
       let store = try manager.datastore(named: "store")
-      try store.ensureIndexed(["n"], unique: true)
+      try store.ensureIndexed(["n"], .unique)
       try put(store, "a", ["n": 1])
       try replicate(store, "b", "1-b", ["n": 1])
       try withIndexesHeld(store) {
@@ -248,7 +248,7 @@ import Testing
       let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory) }
       defer { for manager in managers { manager.close() } }
       let stores = try managers.map { try $0.datastore(named: "store") }
-      try stores[0].ensureIndexed(["n"], unique: true)
+      try stores[0].ensureIndexed(["n"], .unique)
       _ = try stores[1].listIndexes()
       let keys = 40
       let refusals = Atomic<Int>(0)
@@ -274,7 +274,7 @@ import Testing
 
   @Test func `the listing reads what the index lacks`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["n"], unique: true)
+      try store.ensureIndexed(["n"], .unique)
       try put(store, "a", ["n": 1])
       try put(store, "b", ["n": 2])
       try writeMissingIndexes(of: store) { try Self.put($0, "a", ["n": 2]) }
@@ -327,7 +327,7 @@ import Testing
     let filter: JSONObject = round % 3 == 0 ? ["open": true] : [:]
     let selector = filter.isEmpty ? nil : try QuerySelector(filter)
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["k"], where: filter, unique: true)
+      try store.ensureIndexed(["k"], IndexOptions(where: filter, unique: true))
       for step in 0..<150 {
         let before = try Self.bodies(store)
         let known = try Self.sharedKeys(before, selector)

@@ -87,8 +87,8 @@ import Testing
         }
       }
       try await all.ensureIndexed(["a"])
-      try await all.ensureIndexed(["text"], name: "words", type: .text)
-      try await all.setRules(["read": rules[0]])
+      try await all.ensureIndexed(["text"], .text, name: "words")
+      try all.setRules(["read": rules[0]])
       for _ in 0..<20 { try await put() }
       var observed: [Observed] = []
       for query in try [
@@ -100,7 +100,7 @@ import Testing
       let queries = try store.liveQueries()
       for number in 0..<60 {
         for _ in 0...random.number(below: 3) { try await put() }
-        if random.chance(20) { try await all.setRules(["read": rules[random.number(below: rules.count)]]) }
+        if random.chance(20) { try all.setRules(["read": rules[random.number(below: rules.count)]]) }
         try queries.update(store)
         for position in observed.indices {
           if let failure = try await observed[position].failure(in: store) {
@@ -172,7 +172,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       defer { manager.close() }
       let store = try await manager.datastore(named: "store")
-      try await store.ensureIndexed(["text"], name: "words", type: .text)
+      try await store.ensureIndexed(["text"], .text, name: "words")
       var observed: [Observed] = []
       for query in try [
         Query(["a": 3], sort: ["_id"]), Query([:], limit: 12, sort: ["a"]), Query(["tags": "red"]),

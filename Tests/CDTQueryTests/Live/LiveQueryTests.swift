@@ -143,7 +143,7 @@ import Testing
         var live = try store.live([:]).makeAsyncIterator()
         _ = try await live.next()
         if isDeleted {
-          try await other.deleteDatastore(named: "store")
+          try other.deleteDatastore(named: "store")
         } else {
           try await manager.closeDatastore(named: "store")
         }
@@ -238,7 +238,7 @@ import Testing
 
   @Test func `a text search is run again`() async throws {
     try await withTemporaryDatastore { store in
-      try await store.ensureIndexed(["title"], type: .text)
+      try await store.ensureIndexed(["title"], .text)
       var live = try store.live(["$text": ["$search": "milk"]]).makeAsyncIterator()
       #expect(try await live.next()?.results.isEmpty == true)
       try await store.save(Errand(id: "bread", title: "Buy bread"))

@@ -186,7 +186,7 @@ import Testing
     let ownership: JSONValue = ["newDoc.owner": ["$data": "userCtx.name"]]
     try withStores(ownership) { store, free in
       try free.createDocument(from: DocumentDraft(id: "a", body: ["owner": "bob", "at": 0]))
-      try store.ensureIndexed(["at"], expireAfter: .seconds(1))
+      try store.ensureIndexed(["at"], .expiring(after: .seconds(1)))
       try store.updateIndexes()
       #expect(try free.read { try $0.allDocumentIDs() } == ["_design/r0"])
       #expect(try free.changes().documents.first { $0.id == "a" }?.isDeleted == true)

@@ -39,7 +39,7 @@ import Testing
   @Test func `groups are read from a summary`() throws {
     try Self.withOrders { store in
       let expected = try Self.rows(store)
-      #expect(try store.ensureSummarized(by: ["city"], sum: "total") == "summary_city_of_total")
+      #expect(try store.ensureIndexed(["city"], .summary(of: "total")) == "summary_city_of_total")
       let query = try GroupQuery(by: ["city"], [.count(as: "n"), .sum("total", as: "sum")])
       #expect(try Self.way(query, store) == Self.summary)
       #expect(
@@ -64,7 +64,7 @@ import Testing
           try transaction.createDocument(from: DocumentDraft(id: "d\(number)", body: body))
         }
       }
-      try store.ensureSummarized(by: ["city"], sum: "total")
+      try store.ensureIndexed(["city"], .summary(of: "total"))
       let ends = try GroupQuery(
         by: ["city"], [.minimum("total", as: "least"), .maximum("total", as: "most")])
       #expect(try Self.way(ends, store) == Self.summary)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func `conditions on the fields select groups`() throws {
     try Self.withOrders { store in
-      try store.ensureSummarized(by: ["city", "state"], sum: "total")
+      try store.ensureIndexed(["city", "state"], .summary(of: "total"))
       let one = try GroupQuery(Query(["city": "Bern"]), by: ["state"], [.sum("total", as: "sum")])
       #expect(try Self.way(one, store) == Self.summary)
       #expect(
@@ -94,7 +94,7 @@ import Testing
 
   @Test func `a summary with a filter answers for what implies it`() throws {
     try Self.withOrders { store in
-      try store.ensureSummarized(by: ["city"], sum: "total", where: ["state": "open"])
+      try store.ensureIndexed(["city"], IndexOptions(where: ["state": "open"], sums: ["total"]))
       let open = try GroupQuery(Query(["state": "open"]), by: ["city"], [.sum("total", as: "sum")])
       #expect(try Self.way(open, store) == Self.summary)
       #expect(try store.read { try $0.group(open) }.map(\.text) == [#"{"city":"Bern","sum":7}"#])
@@ -104,7 +104,7 @@ import Testing
 
   @Test func `writes update the groups`() throws {
     try Self.withOrders { store in
-      let name = try store.ensureSummarized(by: ["city"], sum: "total")
+      let name = try store.ensureIndexed(["city"], .summary(of: "total"))
       var document = try store.document(withID: "a")
       document.body = ["city": "Zug", "total": 0.25]
       try store.updateDocument(from: document)
@@ -139,7 +139,7 @@ import Testing
 
   @Test func `a document that moves to another group with another fraction changes every level`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureSummarized(by: ["city"], sum: "n")
+      try store.ensureIndexed(["city"], .summary(of: "n"))
       try store.write { transaction in
         for (id, city, n) in [("a", "a", 0.3), ("b", "b", 0.2), ("z", "q", 1)]
           as [(String, JSONValue, Double)]
@@ -169,7 +169,7 @@ import Testing
 
   @Test func `a summary without fields has the total`() throws {
     try Self.withOrders { store in
-      #expect(try store.ensureSummarized(by: [], sum: "total") == "summary_of_total")
+      #expect(try store.ensureIndexed([], .summary(of: "total")) == "summary_of_total")
       let query = try GroupQuery(by: [], [.count(), .sum("total", as: "sum")])
       #expect(try Self.way(query, store) == Self.summary)
       try store.deleteDocument(from: store.document(withID: "b"))
@@ -184,7 +184,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let before = try manager.datastore(named: "store")
       try Self.put("a", ["n": 0.3], in: before)
-      try before.ensureSummarized(by: [], sum: "n")
+      try before.ensureIndexed([], .summary(of: "n"))
       let path = try before.indexManager().path
       try manager.closeDatastore(named: "store")
       let file = try Connection(path: path, mode: .readWrite)
@@ -203,7 +203,7 @@ import Testing
 
   @Test func `writes that a summary has missed are made up for`() throws {
     try Self.withOrders { store in
-      try store.ensureSummarized(by: ["city"], sum: "total")
+      try store.ensureIndexed(["city"], .summary(of: "total"))
       try writeMissingIndexes(of: store) { transaction in
         var document = try transaction.document(withID: "a")
         document.body = ["city": "Zug", "total": 8]
@@ -224,7 +224,7 @@ import Testing
 
   @Test func `the check finds a wrong group, and repairs it`() throws {
     try Self.withOrders { store in
-      try store.ensureSummarized(by: ["city"], sum: "total")
+      try store.ensureIndexed(["city"], .summary(of: "total"))
       let expected = try Self.rows(store)
       let file = try Connection(path: store.indexManager().path, mode: .readWrite)
       defer { file.close() }
@@ -245,7 +245,7 @@ import Testing
   @Test(arguments: ["sums = x'00'", "documents = -1", "sums = randomblob(80)", "sums = randomblob(5000)"])
   func `a damaged group is rebuilt, and the answer is right`(damage: String) throws {
     try Self.withOrders { store in
-      try store.ensureSummarized(by: ["city"], sum: "total")
+      try store.ensureIndexed(["city"], .summary(of: "total"))
       let expected = try Self.rows(store)
       let file = try Connection(path: store.indexManager().path, mode: .readWrite)
       defer { file.close() }
@@ -287,19 +287,21 @@ import Testing
 
   @Test(arguments: refusals) func refuses(_ c: Refusal) {
     let error = #expect(throws: QueryError.self) {
-      try IndexDefinition(fields: c.fields, name: nil, type: c.type, isUnique: c.isUnique, sum: c.sums)
+      try IndexDefinition(
+        fields: c.fields,
+        IndexOptions(text: c.type == .text ? .simple : nil, unique: c.isUnique, sums: c.sums))
     }
     #expect(error?.description == c.error)
   }
 
   @Test func `a summary is another index than one of its fields`() throws {
     try Self.withOrders { store in
-      let summary = try store.ensureSummarized(by: ["city", "total"])
+      let summary = try store.ensureIndexed(["city", "total"], .summary())
       #expect(try store.ensureIndexed(["city", "total"]) == "city_total")
-      #expect(try store.ensureSummarized(by: ["city"], sum: "total", name: "sums") == "sums")
+      #expect(try store.ensureIndexed(["city"], .summary(of: "total"), name: "sums") == "sums")
       #expect(try store.listIndexes().map(\.name) == ["city_total", "summary_city_total", "sums"])
       #expect(try store.listIndexes().last?.json["sum"] == ["total"])
-      #expect(throws: QueryError.self) { try store.ensureSummarized(by: ["city"], name: summary) }
+      #expect(throws: QueryError.self) { try store.ensureIndexed(["city"], .summary(), name: summary) }
       try store.deleteIndex(named: "sums")
       #expect(try store.listIndexes().map(\.name) == ["city_total", "summary_city_total"])
     }
@@ -308,7 +310,7 @@ import Testing
   @Test func `design documents have groups of their own`() throws {
     try Self.withOrders { store in
       try Self.put("_design/x", ["city": "Bern", "total": 100], in: store)
-      try store.ensureSummarized(by: ["city"], sum: "total")
+      try store.ensureIndexed(["city"], .summary(of: "total"))
       var query = try GroupQuery(Query(["city": "Bern"]), by: ["city"], [.count(), .sum("total", as: "sum")])
       func row() throws -> String? { try store.read { try $0.group(query) }.first?.text }
       #expect(try Self.way(query, store) == Self.summary)

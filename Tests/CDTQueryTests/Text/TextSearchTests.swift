@@ -29,8 +29,7 @@ import Testing
     var (found, refused) = (0, 0)
     try withTemporaryDatastore { store in
       var revisions: [DocumentRevision] = []
-      try store.ensureIndexed(
-        ["title", "body", #"x\.y"#], type: .text, settings: ["tokenize": .string(tokenizer.rawValue)])
+      try store.ensureIndexed(["title", "body", #"x\.y"#], .text(tokenizer))
       let definition = try #require(try store.listIndexes().first?.definition)
       try store.ensureIndexed(["n"])
       for number in 0..<400 {
@@ -73,7 +72,7 @@ import Testing
     let seed = testSeed(15)
     var random = RandomDocuments(seed: seed)
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["title"], type: .text)
+      try store.ensureIndexed(["title"], .text)
       try store.createDocument(
         from: DocumentDraft(id: "a", body: ["title": "cat c0 rank id and or not near"]))
       try store.updateIndexes()
@@ -90,7 +89,7 @@ import Testing
 
   @Test func `scores order the results, the best first`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["title"], type: .text)
+      try store.ensureIndexed(["title"], .text)
       let texts = [
         "often": "cat cat cat", "once": "a cat among many other words that say nothing of it", "never": "dog",
         "twice": "cat and cat", "b": "the cat", "a": "the cat",
@@ -112,7 +111,7 @@ import Testing
   @Test func `scores come from the text index alone`() throws {
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["a"], name: "by_a")
-      try store.ensureIndexed(["a"], name: "words", type: .text)
+      try store.ensureIndexed(["a"], .text, name: "words")
       try store.createDocument(from: DocumentDraft(id: "1", body: ["a": "cat"]))
       for (search, found) in [("cat", 1), ("", 0)] {
         var query = try Query(["$text": ["$search": .string(search)]], sort: [.score])
@@ -193,7 +192,8 @@ import Testing
   func `settings are checked`(type: IndexType, settings: JSONObject, message: String) throws {
     try withTemporaryDatastore { store in
       let error = #expect(throws: QueryError.self) {
-        try store.ensureIndexed(["a"], type: type, settings: settings)
+        try store.ensureIndexed(
+          ["a"], IndexOptions(json: ["type": .string(type.rawValue), "settings": .object(settings)]))
       }
       #expect(error?.description == message)
       let indexes = try store.listIndexes()
@@ -203,11 +203,11 @@ import Testing
 
   @Test func `a search has its meaning in the index that it names, or that alone has its fields`() throws {
     try withTemporaryDatastore { store in
-      let name = try store.ensureIndexed(["a", .descending("b")], type: .text)
+      let name = try store.ensureIndexed(["a", .descending("b")], .text)
       #expect(name == "text_a_b")
-      let again = try store.ensureIndexed(["a", "b"], type: .text, settings: ["tokenize": "simple"])
+      let again = try store.ensureIndexed(["a", "b"], .text)
       #expect(again == name)
-      try store.ensureIndexed(["a", "c"], name: "stems", type: .text, settings: ["tokenize": "porter"])
+      try store.ensureIndexed(["a", "c"], .text(.porter), name: "stems")
       #expect(
         try store.listIndexes().map(\.json.text).first?.contains(#""settings":{"tokenize":"porter"}"#) == true
       )
@@ -251,7 +251,7 @@ import Testing
     ]
     for (tokenizer, search, isFound) in cases {
       try withTemporaryDatastore { store in
-        try store.ensureIndexed(["t"], type: .text, settings: ["tokenize": .string(tokenizer.rawValue)])
+        try store.ensureIndexed(["t"], .text(tokenizer))
         try store.createDocument(from: DocumentDraft(id: "1", body: ["t": "running Käse"]))
         for _ in 0..<2 {
           let found = try store.count(["$text": ["$search": .string(search)]])
@@ -276,7 +276,7 @@ import Testing
       ("the NOT (ox OR x)", ["2"]),
     ]
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["t", "u"], type: .text, settings: ["tokenize": "trigram"])
+      try store.ensureIndexed(["t", "u"], .text(.trigram))
       for (id, text) in texts {
         try store.createDocument(from: DocumentDraft(id: id, body: ["t": text]))
       }
@@ -294,7 +294,7 @@ import Testing
 
   @Test func `an unknown name before a phrase is a word`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["t"], type: .text)
+      try store.ensureIndexed(["t"], .text)
       for (id, text) in [
         ("1", "runs run a 42"), ("2", "runs run nosuch a 42"), ("3", "nosuch a 42"), ("4", "runs run"),
       ] {
@@ -317,7 +317,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       var store = try manager.datastore(named: "store")
-      try store.ensureIndexed(["t"], type: .text, settings: ["tokenize": "porter"])
+      try store.ensureIndexed(["t"], .text(.porter))
       var one = try store.createDocument(from: DocumentDraft(id: "1", body: ["t": "running"]))
       try store.updateIndexes()
       one.body["t"] = "sleeping"

@@ -75,10 +75,7 @@ import Testing
     var query = try Query(["$text": ["$search": .string(c.search)]])
     query.snippets = SnippetOptions(words: c.words, before: "[", after: "]", limit: c.limit)
     try withTemporaryDatastore { store in
-      let (fields, settings) = (
-        ["t", "u"] as [SortField], ["tokenize": .string(c.tokenizer.rawValue)] as JSONObject
-      )
-      try store.ensureIndexed(fields, type: .text, settings: settings)
+      try store.ensureIndexed(["t", "u"], .text(c.tokenizer))
       try store.createDocument(from: DocumentDraft(id: "nr-7", body: c.body))
       // Before the index has the document, with the index, and as text.
       for _ in 0..<2 {
@@ -102,7 +99,7 @@ import Testing
 
   @Test func `snippets come with projected fields, and a result with them can't be saved`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["t"], type: .text)
+      try store.ensureIndexed(["t"], .text)
       try store.createDocument(from: DocumentDraft(id: "1", body: ["t": "a cat", "n": 1]))
       var query = try Query(["$text": ["$search": "cat"]], fields: ["n"])
       query.snippets = SnippetOptions()
@@ -117,7 +114,7 @@ import Testing
 
   @Test func `a document that another branch has found has no snippets`() throws {
     try withTemporaryDatastore { store in
-      try store.ensureIndexed(["t"], type: .text)
+      try store.ensureIndexed(["t"], .text)
       try store.createDocument(from: DocumentDraft(id: "1", body: ["t": "a dog", "n": 1]))
       let query = try Query(request: [
         "selector": ["$or": [["$text": ["$search": "cat"]], ["n": 1]]], "snippets": true,
@@ -163,7 +160,7 @@ import Testing
     let text = String(repeating: "cat ", count: 100_000)
     var query = try Query(["$text": ["$search": "cat OR \"cat cat\""]])
     query.snippets = SnippetOptions(words: 5)
-    let index = try IndexDefinition(fields: ["t"], name: nil, type: .text)
+    let index = try IndexDefinition(fields: ["t"], .text)
     let document = DocumentRevision(
       id: "1", revisionID: try #require(RevisionID("1-a")), body: ["t": .string(text)])
     let found = try query.find(in: [document], textIndex: index)

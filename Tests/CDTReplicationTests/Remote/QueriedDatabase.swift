@@ -19,7 +19,7 @@ struct QueriedDatabase: Sendable {
     var database = database
     // After silence every document is read, and a busy machine may be silent.
     database.timeout = .seconds(300)
-    let textIndex = try IndexDefinition(fields: ["a", "b", "d"], name: nil, type: .text, settings: [:])
+    let textIndex = try IndexDefinition(fields: ["a", "b", "d"], .text)
     remote = RemoteDatastore(
       database, textIndex: textIndex, retries: nil, replyLimit: hasShortPages ? 2_000 : 1_000_000)
     documents = try store.read { try $0.allDocuments() }

@@ -19,7 +19,7 @@ import Testing
   @Test func `the project's golden files pass at a server of ours`() async throws {
     try await withServedStore { served in
       try await Self.expectGoldenFiles(at: served.server.url)
-      let names = try await served.server.manager.datastoreNames()
+      let names = try served.server.manager.datastoreNames()
       #expect(names == ["db"])
     }
   }
@@ -64,7 +64,7 @@ import Testing
       #expect(try await run.ended().output == "words\n")
       #expect(try await output("list", served.url).contains(#""type":"text""#))
       #expect(try await output("delete", served.url, "words") == "")
-      let left = try await served.remote.listIndexes()
+      let left = try served.remote.listIndexes()
       #expect(left.isEmpty)
       let again = try BuiltProgram(
         "cdtquery", ["index", "delete", served.url, "x"], hidesErrors: true)

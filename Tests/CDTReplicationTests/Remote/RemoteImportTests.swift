@@ -231,7 +231,7 @@ import Testing
         let end = try await program.ended()
         #expect(end.status == status, "\(url) \(options)")
       }
-      let names = try await served.server.manager.datastoreNames()
+      let names = try served.server.manager.datastoreNames()
       #expect(names == ["db"])
     }
   }

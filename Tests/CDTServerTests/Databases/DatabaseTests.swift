@@ -132,7 +132,7 @@ import Testing
   @Test func `a store that an app deletes is gone, and its successor is served`() async throws {
     try await withServer { server in
       _ = try await server.put("/db/a", [:])
-      try await server.manager.deleteDatastore(named: "db")
+      try server.manager.deleteDatastore(named: "db")
       #expect(try await server.get("/db/a").status == 404)
       let store = try await server.manager.datastore(named: "db")
       try await store.createDocument(from: DocumentDraft(id: "b", body: [:]))

@@ -72,7 +72,7 @@ import Testing
     }
     #expect(databases.openNames == ["a"])
     #expect(try await used.store.read { try $0.documentCount() } == 0)
-    #expect(try await manager.datastoreNames() == ["a", "b", "c"])
+    #expect(try manager.datastoreNames() == ["a", "b", "c"])
     files.areLeft.store(true, ordering: .relaxed)
     try await databases.create("d")
     _ = try await databases.database(named: "b")
@@ -93,11 +93,11 @@ import Testing
       _ = try await server.put("/db")
       _ = try await server.put("/db/old", [:])
       let other = try DatastoreManager(directory: server.manager.directory)
-      try await other.deleteDatastore(named: "db")
+      try other.deleteDatastore(named: "db")
       #expect(try await server.get("/db/_all_docs").status == 404)
       _ = try await server.put("/db")
       _ = try await server.get("/db/_all_docs")
-      try await other.deleteDatastore(named: "db")
+      try other.deleteDatastore(named: "db")
       _ = try await other.datastore(named: "db").createDocument(from: DocumentDraft(id: "new", body: [:]))
       #expect(try await server.get("/db/_all_docs").json["rows"]?[0]?["id"] == "new")
     }
@@ -149,7 +149,7 @@ import Testing
     let databases = Databases(try DatastoreManager(directory: directory.path))
     try await databases.create("db")
     _ = try await databases.database(named: "db")
-    try await DatastoreManager(directory: directory.path).deleteDatastore(named: "db")
+    try DatastoreManager(directory: directory.path).deleteDatastore(named: "db")
     try await databases.create("db")
     #expect(try await databases.database(named: "db").store.read { try $0.documentCount() } == 0)
     await #expect(throws: CouchError.self) { try await databases.create("db") }

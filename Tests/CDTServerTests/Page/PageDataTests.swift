@@ -144,14 +144,14 @@ import Testing
       for name in named {
         #expect(try await server.post("/db/_index/_rebuild", name).json == ["ok": true])
       }
-      #expect(try await store.checkIndexes().isEmpty)
+      #expect(try store.checkIndexes().isEmpty)
       #expect(try await server.post("/db/_index/_delete", ["ddoc": nil, "name": "cities"]).status == 404)
       #expect(try await server.post("/db/_index/_rebuild", ["ddoc": "all", "name": "ages"]).status == 404)
       #expect(try await server.post("/db/_index/_delete", ["ddoc": "all"]).status == 400)
       for name in named {
         #expect(try await server.post("/db/_index/_delete", name).json == ["ok": true])
       }
-      #expect(try await store.listIndexes().isEmpty)
+      #expect(try store.listIndexes().isEmpty)
       #expect(try await server.get("/db/_design/all").status == 404)
     }
     try await withServer({ $0.isReadOnly = true }) { server async throws in
@@ -229,14 +229,14 @@ import Testing
       #expect(range.measured["keys_examined"] == 20)
       #expect(range.measured["docs_examined"] == 0)
       #expect(range.measured["suggested"] == .null)
-      try await store.deleteIndex(named: "both")
+      try store.deleteIndex(named: "both")
       try await store.ensureIndexed(["city"])
       let ordered = try await Self.measuredGroups(server)
       #expect(ordered.groups == "from the index alone, in its order")
       #expect(ordered.measured["keys_examined"] == 200)
       #expect(ordered.measured["results"] == 4)
 
-      try await store.ensureSummarized(by: ["city"])
+      try await store.ensureIndexed(["city"], .summary())
       let summary = try await Self.measuredGroups(server)
       #expect(summary.groups == "from the groups of the summary")
       #expect(summary.measured["source"]?["actual"] == ["rows": 4, "documents": 200])

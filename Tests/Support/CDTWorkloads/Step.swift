@@ -122,7 +122,8 @@ extension Step {
       try store.write { transaction in
         for change in changes { try change.perform(in: transaction) }
       }
-    case .index(let name, let fields, let type): try store.ensureIndexed(fields, name: name, type: type)
+    case .index(let name, let fields, let type):
+      try store.ensureIndexed(fields, type == .text ? .text : IndexOptions(), name: name)
     case .dropIndex(let name): try store.deleteIndex(named: name)
     case .rebuildIndexes: try store.rebuildIndexes()
     case .compact: try store.compact()

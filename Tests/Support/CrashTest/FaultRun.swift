@@ -114,7 +114,7 @@ struct FaultRun {
       try store.ensureIndexed(["n"], name: "by_n")
       try store.ensureIndexed(["kind", .descending("n")], name: "by_kind")
       try store.ensureIndexed(["tags"], name: "by_tag")
-      try store.ensureIndexed(["text"], name: "words", type: .text)
+      try store.ensureIndexed(["text"], .text, name: "words")
     }
     try session.close()
   }

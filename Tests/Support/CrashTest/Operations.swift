@@ -255,7 +255,7 @@ extension Operation {
           // A deletion that failed was finished after the indexes were listed.
         }
       }
-      return try store.ensureIndexed(["text", "kind"], name: "texts", type: .text)
+      return try store.ensureIndexed(["text", "kind"], .text, name: "texts")
     },
     Operation("delete an index") { use in
       let store = try use.store

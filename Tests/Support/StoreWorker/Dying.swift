@@ -12,7 +12,7 @@ enum Dying {
     // It is asked for before the indexes are, so it is told of commits before they are.
     _ = try store.extensionObject(KilledBetweenCommits.self)
     try store.ensureIndexed(["a", "tags"], name: "by_a")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
     KilledBetweenCommits.isArmed.store(true, ordering: .relaxed)
     try store.write { transaction in
       for number in 0..<10 {

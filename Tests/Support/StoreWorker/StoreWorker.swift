@@ -59,7 +59,7 @@ struct StoreWorker {
     try store.ensureIndexed(["group", "worker"], name: "by_group")
     try store.ensureIndexed(["balance"], name: "by_balance")
     try store.ensureIndexed(["tags"], name: "by_tag")
-    try store.ensureIndexed(["note"], name: "words", type: .text)
+    try store.ensureIndexed(["note"], .text, name: "words")
   }
 
   private init(number: Int, shared: SharedStore, directory: String) {

@@ -8,7 +8,7 @@ enum Words {
     let manager = try DatastoreManager(directory: directory)
     let store = try manager.existingDatastore(named: "store")
     try store.ensureIndexed(["a"], name: "by_a")
-    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try store.ensureIndexed(["text"], .text, name: "words")
     try store.updateIndexes()
     func ids(_ query: Query) throws -> JSONValue {
       .array(try store.read { try $0.find(query) }.map(\.id).sorted().map { .string($0) })

@@ -23,7 +23,7 @@ import Testing
         DocumentRevision(id: "token", revisionID: rival, body: ["until": 1]), history: [rival])
     }
     try store.createDocument(from: DocumentDraft(id: "left", body: ["until": 4e9]))
-    try store.ensureIndexed(["until"], expireAfter: .zero)
+    try store.ensureIndexed(["until"], .expiring(after: .zero))
     try manager.closeDatastore(named: "o")
     try FileManager.default.copyItem(atPath: space.path("s/o"), toPath: space.path("s/same"))
     return space

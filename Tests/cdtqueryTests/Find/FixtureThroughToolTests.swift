@@ -28,7 +28,7 @@ import Testing
   private func ask(_ fixture: QueryFixture, in workspace: Workspace, only indexes: [IndexDefinition]) throws {
     for index in indexes {
       let fields = index.fields.map { $0.isDescending ? "\($0.path):desc" : $0.path }
-      let tokenizer = index.type == .text ? ["--tokenize", index.tokenizer.rawValue] : []
+      let tokenizer = index.options.tokenizer.map { ["--tokenize", $0.rawValue] } ?? []
       let result = try workspace.run(
         Built.cdtquery,
         ["index", "create", "--type", index.type.rawValue] + tokenizer + ["--", "people/contacts"] + fields)

@@ -18,7 +18,7 @@ struct DeletingExpired {
     let stores = try ["plain", "expiring", "old"].map { try manager.datastore(named: $0) }
     defer { for store in stores { try? manager.closeDatastore(named: store.name) } }
     for (store, date) in zip(stores, [4e9, 4e9, 0]) { try fill(store, date: date) }
-    try stores[1].ensureIndexed(["at"], expireAfter: .seconds(1))
+    try stores[1].ensureIndexed(["at"], .expiring(after: .seconds(1)))
     var table = MarkdownTable(
       "\(Spelling.count(Self.documents)) documents",
       columns: ["", "median", "99 %", "longest"])
@@ -33,7 +33,7 @@ struct DeletingExpired {
         try (0..<2_000).map { try read($0, in: stores[1]) }, to: &table)
     }
     let first = try stores[2].read { try $0.lastSequence() }
-    try stores[2].ensureIndexed(["at"], expireAfter: .seconds(1))
+    try stores[2].ensureIndexed(["at"], .expiring(after: .seconds(1)))
     var times: [Double] = []
     let start = Clock.monotonic.now
     while try stores[2].read({ try $0.lastSequence() }) < first + Int64(Self.documents + times.count) {

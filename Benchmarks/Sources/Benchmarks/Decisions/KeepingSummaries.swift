@@ -23,7 +23,7 @@ struct KeepingSummaries {
     defer { for store in stores { try? manager.closeDatastore(named: store.name) } }
     for store in stores { try fill(store) }
     try stores[1].ensureIndexed(["city", "total"])
-    try stores[2].ensureSummarized(by: ["city"], sum: "total")
+    try stores[2].ensureIndexed(["city"], .summary(of: "total"))
     var table = MarkdownTable(
       "\(Spelling.count(documents)) documents in \(Self.cities) groups",
       columns: ["", "without", "with an index", "with a summary"])

@@ -26,7 +26,7 @@ struct PartialIndexes {
       try fill(store)
       try store.ensureIndexed(["due", "title"], name: "all")
     }
-    try stores[1].ensureIndexed(["due", "title"], name: Self.name, where: Self.filter)
+    try stores[1].ensureIndexed(["due", "title"], .where(Self.filter), name: Self.name)
     let bytes = try stores[1].listIndexes().map(\.bytes)
     var table = MarkdownTable(
       "\(Spelling.count(documents)) documents, of which 1 % match the filter",

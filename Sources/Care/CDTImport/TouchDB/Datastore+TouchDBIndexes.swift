@@ -56,12 +56,6 @@ extension Datastore {
     }
     return report
   }
-
-  /// Creates the indexes that CDTDatastore 2.x had beside a file, on one of the datastore's threads.
-  @discardableResult
-  public func importTouchDBIndexes(_ path: String) async throws -> TouchDBIndexReport {
-    try await runLong { _ in try self.importTouchDBIndexes(path) }
-  }
 }
 
 /// An index in CDTDatastore's catalog, which has a row for each field.
@@ -100,11 +94,9 @@ private struct TouchDBIndex {
   /// Creates the index unless it exists, and returns its name.
   func make(in datastore: Datastore) throws -> String {
     guard let type = IndexType(rawValue: type) else { throw QueryError.unknownIndexType(type) }
-    var settings = JSONObject()
-    if type == .text, let tokenizer = (try? JSONObject(parsing: self.settings))?["tokenize"] {
-      settings["tokenize"] = tokenizer
-    }
+    var options: JSONObject = ["type": .string(type.rawValue)]
+    if type == .text { options["tokenize"] = (try? JSONObject(parsing: settings))?["tokenize"] }
     return try datastore.ensureIndexed(
-      fields.map { SortField($0) }, name: name, type: type, settings: settings)
+      fields.map { SortField($0) }, IndexOptions(json: options), name: name)
   }
 }

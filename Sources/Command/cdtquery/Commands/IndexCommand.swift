@@ -89,18 +89,15 @@ struct IndexCommand: ParsableCommand {
     }
 
     func run() throws {
-      let sums = count || !sum.isEmpty ? sum : nil
-      let fields = try SortField.fields(words: fields, at: "fields").map(\.json)
-      let names = sums?.map { JSONValue.string($0) }
-      var json: JSONObject = ["type": .string(type.rawValue), "fields": .array(fields + (names ?? []))]
+      var options = IndexOptions(
+        where: try filter.map { try SelectorArgument.json($0) }, unique: unique, collation: collation,
+        sums: count || !sum.isEmpty ? sum : nil, milliseconds: milliseconds)
+      options.expireAfter = expireAfter
+      var json = options.json
+      (json["type"], json["tokenize"]) = (.string(type.rawValue), tokenize.map { .string($0) })
       json["name"] = name.map { .string($0) }
-      json["tokenize"] = tokenize.map { .string($0) }
-      json["where"] = try filter.map { .object(try SelectorArgument.json($0)) }
-      if unique { json["unique"] = true }
-      json["collation"] = collation.map { .string($0.rawValue) }
-      json["expireAfter"] = expireAfter.map { JSONValue(number: $0) }
-      if milliseconds { json["milliseconds"] = true }
-      json["sum"] = names.map { .array($0) }
+      json["fields"] = .array(
+        try SortField.fields(words: fields, at: "fields").map(\.json) + sum.map { .string($0) })
       try Output.standard.line(try database.open(server).createIndex(json, progress))
     }
   }

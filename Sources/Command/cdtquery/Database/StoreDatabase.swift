@@ -111,7 +111,7 @@ struct StoreDatabase: Database {
   static func notes(on definition: IndexDefinition, named name: String, in store: Datastore) throws
     -> [String]
   {
-    let violations = definition.isUnique ? try store.uniqueViolations(ofIndex: name).count : 0
+    let violations = definition.options.isUnique ? try store.uniqueViolations(ofIndex: name).count : 0
     let shared =
       "\(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "
       + "\"cdtquery conflicts --unique\" lists them"

@@ -13,10 +13,12 @@ struct ExpiryRule: Sendable, Hashable {
 
   /// - Returns: `nil` for an index by which no documents expire.
   init?(_ definition: IndexDefinition) {
-    guard let seconds = definition.expireAfter, let field = definition.fields.first else { return nil }
+    guard let seconds = definition.options.expireAfter, let field = definition.fields.first else {
+      return nil
+    }
     path = field.fieldPath
     self.seconds = seconds
-    unit = definition.expiryInMilliseconds ? 1_000 : 1
+    unit = definition.options.isInMilliseconds ? 1_000 : 1
     filter = definition.filter
   }
 

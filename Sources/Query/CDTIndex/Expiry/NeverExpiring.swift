@@ -83,11 +83,6 @@ extension Datastore {
     }
     return found.map(\.mistakes).filter { $0.count > 0 }
   }
-
-  /// The documents that never expire, on one of the datastore's threads.
-  public func documentsThatNeverExpire(byIndex name: String? = nil) async throws -> [NeverExpiring] {
-    try await runLong { _ in try self.documentsThatNeverExpire(byIndex: name) }
-  }
 }
 
 extension NeverExpiring {

@@ -1,5 +1,5 @@
 public import CDTDatastore
-public import CDTJSON
+package import CDTJSON
 import CDTPlatform
 import CDTSQLite
 
@@ -8,7 +8,7 @@ extension Datastore {
   ///
   /// ```swift
   /// try store.ensureIndexed(["name", .descending("age")], name: "by_name")
-  /// try store.ensureIndexed(["pet.species"])  // "pet.species"
+  /// try store.ensureIndexed(["email"], .unique)  // "unique_email"
   /// ```
   ///
   /// Every document is in an index without a filter, with or without the fields; an array has an entry for each element. An
@@ -19,18 +19,7 @@ extension Datastore {
   ///   - fields: The fields, most significant first.
   ///   - name: A name, or `nil` to generate one from the fields; without a name, an index with the same definition is
   ///     reused.
-  ///   - type: The type of the index.
-  ///   - settings: The tokenizer of a text index: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
-  ///   - filter: A selector of the documents that the index holds; empty for all. Only queries whose selector implies it use
-  ///     the index. It has no `$text` and no `$regex`.
-  ///   - isUnique: Whether a write is refused with a ``UniqueViolation`` if it would give two documents the same values. The
-  ///     index is also created if there are such documents; `uniqueViolations()` lists them.
-  ///   - collation: The collation by which the index compares strings; `nil` to compare their bytes. Queries with the same collation
-  ///     use it for strings.
-  ///   - lifetime: The time after the date in the one field from which on a document has expired: reads leave it out, and it is
-  ///     deleted. The index answers no queries. `nil` if documents don't expire. `documentsThatNeverExpire()` counts the
-  ///     documents with other values than dates.
-  ///   - isInMilliseconds: Whether numbers in that field are milliseconds since 1970, as of JavaScript's `Date.now()`, not seconds.
+  ///   - options: The type of the index, which documents it holds, and whether they are unique or expire.
   ///   - progress: Called with the progress of the build.
   /// - Returns: The index's name.
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
@@ -39,14 +28,10 @@ extension Datastore {
   /// See <doc:QueryingDocuments#Indexes>.
   @discardableResult
   public func ensureIndexed(
-    _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
-    where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
-    expireAfter lifetime: Duration? = nil, milliseconds isInMilliseconds: Bool = false,
+    _ fields: [SortField], _ options: IndexOptions = IndexOptions(), name: String? = nil,
     progress: (IndexProgress) -> Void = { _ in }
   ) throws -> String {
-    let definition = try IndexDefinition(
-      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
-      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) }, milliseconds: isInMilliseconds)
+    let definition = try IndexDefinition(fields: fields, name: name, options)
     return try ensure(definition, isNamed: name != nil, stop: nil, progress)
   }
 
@@ -56,14 +41,10 @@ extension Datastore {
   /// `updateIndexes(progress:)` or write continues from there.
   @discardableResult
   public func ensureIndexed(
-    _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
-    where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
-    expireAfter lifetime: Duration? = nil, milliseconds isInMilliseconds: Bool = false,
+    _ fields: [SortField], _ options: IndexOptions = IndexOptions(), name: String? = nil,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
   ) async throws -> String {
-    let definition = try IndexDefinition(
-      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
-      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) }, milliseconds: isInMilliseconds)
+    let definition = try IndexDefinition(fields: fields, name: name, options)
     return try await runLong { try self.ensure(definition, isNamed: name != nil, stop: $0, progress) }
   }
 
@@ -87,12 +68,7 @@ extension Datastore {
     return try readWithoutExtensions { try $0.seesEverything } ? indexes : indexes.map(\.withoutSize)
   }
 
-  /// The datastore's indexes, sorted by name.
-  public func listIndexes() async throws -> [IndexInfo] {
-    try await runReading { _ in try self.listIndexes() }
-  }
-
-  /// The indexes, read on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
+  /// The datastore's indexes, sorted by name, on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
   package func measureIndexes() async throws -> [IndexInfo] {
     try await runQuery { stop in
       try QueryFailure.publishing {
@@ -109,11 +85,6 @@ extension Datastore {
   ///   index may still be listed, and be gone when the file is repaired in the background.
   public func deleteIndex(named name: String) throws {
     try mapped { try indexManager().delete(named: name) }
-  }
-
-  /// Deletes an index, on one of the datastore's threads.
-  public func deleteIndex(named name: String) async throws {
-    try await runLong { _ in try self.deleteIndex(named: name) }
   }
 
   /// Brings every index up to date. Queries are correct without it, but the first one is faster after it.
@@ -188,13 +159,6 @@ extension Datastore {
     }
   }
 
-  /// Checks every index against the documents, on one of the datastore's threads.
-  public func checkIndexes(
-    repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) async throws -> [IntegrityFinding] {
-    try await runLong { _ in try self.checkIndexes(repair: repair, progress: progress) }
-  }
-
   /// The documents that have the same key in a unique index.
   ///
   /// ```swift
@@ -213,11 +177,6 @@ extension Datastore {
   /// See <doc:QueryingDocuments#Unique-indexes>.
   public func uniqueViolations(ofIndex name: String? = nil) throws -> [UniqueViolation] {
     try mapped { try queryExtension().maintenance.uniqueViolations(named: name) }
-  }
-
-  /// The documents that have the same key in a unique index, on one of the datastore's threads.
-  public func uniqueViolations(ofIndex name: String? = nil) async throws -> [UniqueViolation] {
-    try await runLong { _ in try self.uniqueViolations(ofIndex: name) }
   }
 
   /// Creates and builds the indexes that a damaged datastore had, from their definitions in its directory.
@@ -266,11 +225,6 @@ extension Datastore {
       }
     }
     return losses
-  }
-
-  /// Creates and builds the indexes that a damaged datastore had, on one of the datastore's threads.
-  public func recoverIndexes(from directory: String) async throws -> [IntegrityFinding] {
-    try await runLong { _ in try self.recoverIndexes(from: directory) }
   }
 
   /// The bytes of the write-ahead logs of the datastore and of its indexes.

@@ -103,7 +103,7 @@ package struct DesignDocument: Sendable {
   ///
   /// - Throws: ``QueryError`` for a filter that is not an object.
   package static func json(ofCouchDB index: JSONValue, _ type: IndexType) throws(QueryError) -> JSONObject {
-    for name in [formerPartialFilter, IndexDefinition.Option.filter.couchName] {
+    for name in [formerPartialFilter, IndexOptions.Name.filter.couchName] {
       guard let filter = index[name], filter != .null, filter.objectValue == nil else { continue }
       throw QueryError(.notAnObject(filter), at: name)
     }
@@ -117,7 +117,7 @@ package struct DesignDocument: Sendable {
     default: break
     }
     json["where"] = index[formerPartialFilter]
-    for option in IndexDefinition.Option.allCases where option != .sum {
+    for option in IndexOptions.Name.allCases where option != .sum {
       if let value = index[option.couchName] { json[option.rawValue] = value }
     }
     return json
@@ -128,7 +128,7 @@ package struct DesignDocument: Sendable {
     var index = JSONObject()
     index["fields"] = json["fields"]
     index["tokenize"] = json["settings"]?["tokenize"]
-    for option in IndexDefinition.Option.allCases {
+    for option in IndexOptions.Name.allCases {
       if let value = json[option.rawValue] { index[option.couchName] = value }
     }
     return index
@@ -136,7 +136,7 @@ package struct DesignDocument: Sendable {
 
   /// The members of an index that are meant for an index of a type.
   private static func members(_ type: IndexType) -> [String] {
-    ["fields"] + IndexDefinition.Option.allCases.filter { $0.isCouchDB(type) }.map(\.couchName)
+    ["fields"] + IndexOptions.Name.allCases.filter { $0.isCouchDB(type) }.map(\.couchName)
   }
 
   /// Members that are also known: the former name of the filter, the value of a view, and what CouchDB's text indexes have and is

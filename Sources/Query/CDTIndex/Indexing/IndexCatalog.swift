@@ -59,7 +59,7 @@ package struct IndexCatalog: Sendable {
     self.entries = entries
     ordered = entries.filter { $0.definition.type == .json }
     texts = entries.filter { $0.definition.type == .text }
-    expiring = entries.filter { $0.definition.expireAfter != nil }
+    expiring = entries.filter { $0.definition.options.expireAfter != nil }
   }
 
   /// The text index in which the search of a clause has its meaning: the one that the query names, or the only one that has

@@ -199,7 +199,7 @@ final class IndexConnection {
     try insert.bind(definition.type.rawValue, at: 2)
     try insert.bind(definition.fieldsJSON.text, at: 3)
     try insert.bind(definition.settings.text, at: 4)
-    try insert.bind(definition.options.text, at: 5)
+    try insert.bind(definition.otherOptions.text, at: 5)
     try insert.run()
     try connection.execute(IndexFile.tableCreation(number: connection.lastInsertRowID, definition))
   }

@@ -68,7 +68,7 @@ final class IndexMaintenance: Sendable {
     if let name, !definitions.contains(where: { $0.name.hasSameBytes(as: name) }) {
       throw QueryError.unknownIndex(name, known: definitions.map(\.name), at: "name")
     }
-    let wanted = definitions.filter { $0.isUnique && (name.map($0.name.hasSameBytes) ?? true) }
+    let wanted = definitions.filter { $0.options.isUnique && (name.map($0.name.hasSameBytes) ?? true) }
     guard !wanted.isEmpty else { return [] }
     func list() throws -> [UniqueViolation] {
       if !indexes.isReadOnly { try build(only: name) }

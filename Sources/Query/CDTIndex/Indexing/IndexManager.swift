@@ -115,7 +115,7 @@ package final class IndexManager: Sendable {
   private func checkKeysWithoutIndexes(_ write: PendingWrite) throws {
     if write.isReplicated { return }
     // If the definitions are lost too, so are the unique indexes.
-    let unique = ((try? recovery.definitions) ?? []).filter(\.isUnique)
+    let unique = ((try? recovery.definitions) ?? []).filter(\.options.isUnique)
     guard !unique.isEmpty else { return }
     try openStore().readWithoutExtensions { transaction in
       let check = UniqueCheck(write: write, before: try transaction.connection(), schema: "main", index: nil)

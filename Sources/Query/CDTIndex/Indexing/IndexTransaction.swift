@@ -71,7 +71,7 @@ final class IndexTransaction {
 
   /// Throws if the prepared write gives two documents the same key of a unique index.
   func checkKeys(_ write: PendingWrite) throws {
-    guard !write.isReplicated, let entries = known?.catalog.entries.filter(\.definition.isUnique),
+    guard !write.isReplicated, let entries = known?.catalog.entries.filter(\.definition.options.isUnique),
       !entries.isEmpty
     else { return }
     let check = UniqueCheck(

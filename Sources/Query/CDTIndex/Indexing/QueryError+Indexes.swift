@@ -34,7 +34,7 @@ extension QueryError {
   static func indexConflict(_ definition: IndexDefinition, existing: IndexDefinition) -> QueryError {
     let difference =
       definition.hasSameFields(as: existing)
-      ? "other options, \(existing.options.text)"
+      ? "other options, \(existing.otherOptions.text)"
       : "different fields, \(existing.fieldsJSON.text)"
     return QueryError(
       .indexConflict, at: "name",
@@ -48,7 +48,7 @@ extension QueryError {
   }
 
   static func invalidOption(
-    _ option: IndexDefinition.Option, _ wanted: String, _ found: JSONValue
+    _ option: IndexOptions.Name, _ wanted: String, _ found: JSONValue
   ) -> QueryError {
     QueryError(
       .invalidIndex, at: option.rawValue,
@@ -56,7 +56,7 @@ extension QueryError {
   }
 
   /// An option that an index of another kind has.
-  static func unusableOption(_ option: IndexDefinition.Option, of kind: IndexDefinition.Kind) -> QueryError {
+  static func unusableOption(_ option: IndexOptions.Name, of kind: IndexOptions.Kind) -> QueryError {
     let message =
       switch (option, kind) {
       case (.filter, _): "a text index holds every document; leave out the filter"

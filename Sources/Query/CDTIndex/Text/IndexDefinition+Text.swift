@@ -37,12 +37,12 @@ extension TextProgram {
   /// - Throws: ``QueryError`` if there is no text index.
   package static func of(_ clause: Clause, _ index: IndexDefinition?) throws(QueryError) -> TextProgram? {
     guard let search = clause.textSearch else { return nil }
-    guard let index, index.type == .text else { throw QueryError(.textWithoutIndex) }
+    guard let index, let tokenizer = index.options.tokenizer else { throw QueryError(.textWithoutIndex) }
     try index.checkUsable()
-    let arguments = index.tokenizer.arguments
+    let arguments = tokenizer.arguments
     do {
       return TextProgram(
-        search, in: TextContext(fields: index.fields.map(\.fieldPath), index.tokenizer),
+        search, in: TextContext(fields: index.fields.map(\.fieldPath), tokenizer),
         try TextTokenizer(arguments[0], arguments.dropFirst().first))
     } catch {
       throw .textIndexUnavailable(error.message)

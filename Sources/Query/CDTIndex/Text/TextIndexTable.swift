@@ -17,7 +17,7 @@ package enum TextIndexTable {
   static func creation(number: Int64, _ definition: IndexDefinition) -> String {
     guard definition.isUsable else { return "" }
     let columns = definition.fields.indices.map { TextProgram.column($0, of: definition.fields.count) }
-    let tokenizer = definition.tokenizer.arguments.joined(separator: " ")
+    let tokenizer = (definition.options.tokenizer ?? .simple).arguments.joined(separator: " ")
     return """
       CREATE VIRTUAL TABLE \(name(number)) USING fts5(
         \(columns.joined(separator: ", ")), id, tokenize = '\(tokenizer)')

@@ -13,21 +13,11 @@ extension Datastore {
     try readForQuery { try $0.explain(query) }
   }
 
-  /// Explains how a query would be answered, on one of the datastore's threads.
-  public func explain(_ query: Query) async throws -> Explanation {
-    try await readForQuery { try $0.explain(query) }
-  }
-
   /// Explains how a query for groups would be answered, without running it.
   ///
   /// - Throws: ``QueryError`` for an invalid query; `DatastoreError` if the datastore can't be read.
   /// - Complexity: O(*indexes*).
   public func explain(_ query: GroupQuery) throws -> Explanation {
     try readForQuery { try $0.explain(query) }
-  }
-
-  /// Explains how a query for groups would be answered, on one of the datastore's threads.
-  public func explain(_ query: GroupQuery) async throws -> Explanation {
-    try await readForQuery { try $0.explain(query) }
   }
 }

@@ -27,7 +27,7 @@ struct PlanDescription {
     case .ids: return "the selector names the ids"
     default: break
     }
-    if entry.definition.expireAfter != nil { return "it has the times at which documents expire" }
+    if entry.definition.options.expireAfter != nil { return "it has the times at which documents expire" }
     if let filter = entry.definition.filter, !isImplied(filter) {
       return
         "it only holds documents that match \(filter.clause.selector.text), which the selector does not imply"
@@ -124,7 +124,7 @@ struct PlanDescription {
   /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ suggested: SuggestedIndex) -> Bool {
     catalog.ordered.contains { entry in
-      entry.definition.expireAfter == nil && entry.definition.filter.map(isImplied) ?? true
+      entry.definition.options.expireAfter == nil && entry.definition.filter.map(isImplied) ?? true
         && entry.definition.collation == query.collation
         && suggested.paths.elementsEqual(
           entry.definition.fields.prefix(suggested.paths.count).map(\.fieldPath))

@@ -50,6 +50,21 @@ extension Datastore {
     try await writes.run { stop in try self.write(stop: stop, body) }
   }
 
+  /// Runs synchronous calls on one of the datastore's threads, for calls that have no asynchronous form.
+  ///
+  /// ```swift
+  /// let indexes = try await store.run { try $0.listIndexes() }
+  /// ```
+  ///
+  /// If the task is cancelled, or its deadline passes, before the closure begins, the closure is not called. It is completed
+  /// once it has begun; the closures of `read` and `write` stop earlier.
+  ///
+  /// - Throws: `CancellationError`; ``DatastoreError``; the errors of the closure.
+  @discardableResult
+  public func run<R: Sendable>(_ body: @escaping @Sendable (Datastore) throws -> R) async throws -> R {
+    try await WorkQueue.long.run { _ in try body(self) }
+  }
+
   /// Reads one state of the documents. A query in it would have no indexes.
   ///
   /// Extensions have a state in it only if documents may be hidden.

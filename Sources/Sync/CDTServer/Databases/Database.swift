@@ -198,7 +198,9 @@ struct Database: Sendable {
     try await shared.store.rebuildIndexes(named: name, progress: progress)
   }
 
-  func deleteIndex(named name: String) async throws { try await shared.store.deleteIndex(named: name) }
+  func deleteIndex(named name: String) async throws {
+    try await shared.store.run { try $0.deleteIndex(named: name) }
+  }
 
   /// The indexes with their sizes and the distribution of their values, which tell of all documents.
   ///
@@ -214,7 +216,7 @@ struct Database: Sendable {
 
   /// A warning if an index on the time at which documents expire has others, too. For admins.
   func documentsThatNeverExpire(byIndex name: String) async throws -> String? {
-    try await shared.store.documentsThatNeverExpire(byIndex: name).first?.description
+    try await shared.store.run { try $0.documentsThatNeverExpire(byIndex: name).first?.description }
   }
 
   // MARK: Rules

@@ -59,7 +59,9 @@ package final class Databases: Sendable {
     #endif
   }
 
-  func names() async throws -> [String] { try await manager.databaseNames().map(\.description) }
+  func names() async throws -> [String] {
+    try await Datastore.useFiles { [manager] in try manager.databaseNames().map(\.description) }
+  }
 
   /// The names of the datastores that are open.
   package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
@@ -133,7 +135,7 @@ package final class Databases: Sendable {
   func delete(_ name: String) async throws {
     while let change = state.withLock({ $0.changes[name] }) { _ = await change.result }
     do {
-      try await manager.deleteDatastore(named: DatabaseName(name))
+      try await manager.run { try $0.deleteDatastore(named: DatabaseName(name)) }
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
@@ -178,7 +180,7 @@ package final class Databases: Sendable {
   private func open(_ name: String) async throws {
     try await makeRoom()
     do {
-      try await keepOpen(manager.existingDatastore(named: DatabaseName(name)))
+      try await keepOpen(manager.run { try $0.existingDatastore(named: DatabaseName(name)) })
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
@@ -241,7 +243,9 @@ package final class Databases: Sendable {
 
   private func close(_ name: String, _ state: inout State) -> Change {
     state.open[name] = nil
-    return begin(name, &state) { try? await self.manager.closeDatastore(named: DatabaseName(name)) }
+    return begin(name, &state) {
+      try? await self.manager.run { try $0.closeDatastore(named: DatabaseName(name)) }
+    }
   }
 
   /// Closes a database that no request uses, if the server may close it.

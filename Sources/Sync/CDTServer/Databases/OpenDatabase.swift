@@ -71,7 +71,7 @@ extension OpenDatabase {
   ///
   /// - Parameter sequence: The text of the last sequence; `nil` for that of an admin.
   func info(_ sequence: String? = nil) async throws -> JSONObject {
-    let size = try await store.sizeOnDisk()
+    let size = try await store.runReading { [store] _ in try store.sizeOnDisk() }
     let (count, all, last, free) = try await store.read { transaction in
       (
         try transaction.documentCount(), try transaction.allDocumentCount(), try transaction.lastSequence(),

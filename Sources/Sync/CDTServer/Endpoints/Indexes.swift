@@ -248,7 +248,7 @@ struct IndexRequest: Sendable {
 
   /// The error with the names that the request has for members.
   private static func error(_ error: QueryError, in index: JSONObject) -> QueryError {
-    let filter = index["selector"] == nil ? IndexDefinition.Option.filter.couchName : "selector"
+    let filter = index["selector"] == nil ? IndexOptions.Name.filter.couchName : "selector"
     for (ours, name) in [("where", filter), ("settings.tokenize", "tokenize")] {
       guard let rest = error.path.afterBytePrefix(ours) else { continue }
       return QueryError(error.code, at: "\(name)\(rest)", error.message)
