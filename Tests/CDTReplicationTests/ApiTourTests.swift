@@ -74,7 +74,7 @@ import Testing
       #expect(found.map(\.id) == ["bread"])
 
       try await store.ensureIndexed(["done", "title"])
-      let plan = try await store.explain(Query(["done": false], sort: ["title"]))
+      let plan = try store.explain(Query(["done": false], sort: ["title"]))
       print(plan)  // index "done_title": done at one value …
       let page = try await store.find(["done": false], skip: 20, limit: 10, sort: ["done", "title"])
       #expect("\(plan)".hasPrefix(#"index "done_title": done at one value"#) && page.isEmpty)
