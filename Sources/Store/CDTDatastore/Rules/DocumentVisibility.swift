@@ -35,6 +35,8 @@ struct SeenDocuments {
   private let predicate: SQLPredicate
   /// Decides by what the user saw at earlier times.
   private let earlier: SQLPredicate
+  /// What the views show.
+  private(set) var visibility: (any DocumentVisibility)?
 
   static let function = "cdt_sees"
   private static let earlierFunction = "cdt_saw"
@@ -140,7 +142,8 @@ struct SeenDocuments {
   }
 
   /// Has the views show what a user sees; `nil` shows nothing.
-  func show(_ visibility: (any DocumentVisibility)?) {
+  mutating func show(_ visibility: (any DocumentVisibility)?) {
+    self.visibility = visibility
     predicate.decision = visibility.map { visibility in
       { visibility.shows(StoredParts(id: $0[0], text: $0[1], revision: $0[2])) }
     }
