@@ -46,6 +46,9 @@ struct SeenDocuments {
   private static let allLeft = DocumentTable("temp.left_documents", withholdsLeaves: true)
   private static let visibleLeft = DocumentTable("temp.left_visible_documents", withholdsLeaves: true)
 
+  /// All documents, to read those that are known to be seen.
+  static let decided = DocumentTable("main.documents", withholdsLeaves: true)
+
   init(on connection: Connection) throws(SQLiteError) {
     predicate = try Self.predicate(on: connection)
     earlier = try connection.predicate(Self.earlierFunction, arguments: 3)
@@ -150,17 +153,6 @@ struct SeenDocuments {
   }
 }
 
-/// A changed document, as a user sees it.
-package struct SeenChange: Sendable {
-  package let change: Change
-  /// Whether the user has seen the document, and does not see it any more.
-  package let hasLeft: Bool
-
-  package init(_ change: Change, hasLeft: Bool = false) {
-    (self.change, self.hasLeft) = (change, hasLeft)
-  }
-}
-
 extension ReadTransaction {
   /// Of the next changes after a sequence those that the user sees, and documents that the user does not see any more.
   ///
@@ -170,13 +162,10 @@ extension ReadTransaction {
   /// - Returns: The changes, and the sequence of the last one that was looked at; `nil` if fewer than `limit` are left.
   package func changesSeen(
     since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility]
-  ) throws -> (changes: [SeenChange], last: Int64?) {
+  ) throws -> (changes: [Change], last: Int64?) {
     guard let seen = try seenDocuments() else {
       let changes = try changes(since: sequence, limit: limit).documents
-      return (
-        changes.map { SeenChange($0) },
-        changes.count < limit ? nil : changes.last?.sequence
-      )
+      return (changes, changes.count < limit ? nil : changes.last?.sequence)
     }
     let sql = SeenDocuments.changesSQL(in: try hiddenDocuments().visible)
     return try use { connection in
@@ -186,30 +175,30 @@ extension ReadTransaction {
       try statement.bind(Int64(limit), at: 2)
       try statement.bind(Int64(earlier.isEmpty ? 0 : 1), at: 3)
       return try seen.comparing(with: earlier) {
-        var (changes, count, last): ([SeenChange], Int, Int64) = ([], 0, sequence)
+        var (changes, count, last): ([Change], Int, Int64) = ([], 0, sequence)
         while try statement.step() {
           count += 1
           last = statement.int64(0)
           let state = statement.int64(5)
           guard state > 0 else { continue }
-          changes.append(SeenChange(try Change(statement), hasLeft: state == 1))
+          changes.append(try Change(statement))
+          changes[changes.count - 1].hasLeft = state == 1
         }
         return (changes, count < limit ? nil : last)
       }
     }
   }
 
-  /// A revision and at most 99 of its ancestors, also of a document that the user does not see any more.
-  package func historyOfLeft(_ id: String, _ revision: RevisionID) throws -> [RevisionID] {
-    try wholeTree(ofDocument: id)?.history(of: revision).prefix(100).map(\.id) ?? []
+  /// The winner of a change that this transaction has read, so that the user sees it: its visibility is not decided again.
+  package func document(of change: Change) throws -> DocumentRevision? {
+    let table = try seenDocuments().map { _ in SeenDocuments.decided }
+    return try reading(change.id, in: table) { documents in
+      try documents.documents(withIDs: [change.id]).first { $0.revisionID == change.revisionID }
+    }
   }
 
-  /// The revisions of a document that the user does not see any more, at most 1,000: a replicator keeps a document that has others.
-  package func revisionsOfLeft(_ change: Change) throws -> [RevisionID] {
-    try wholeTree(ofDocument: change.id)?.rows.prefix(1_000).map(\.id) ?? []
-  }
-
-  private func wholeTree(ofDocument id: String) throws -> DocumentTree? {
+  /// The revisions of a document, also of one that the user does not see any more; `nil` if it does not exist.
+  package func wholeTree(ofDocument id: String) throws -> DocumentTree? {
     try use { try DocumentTree(of: id, in: DocumentTable.all.name, on: $0) }
   }
 

@@ -175,7 +175,9 @@ struct DocumentPart: Sendable {
     _ id: String, _ revision: RevisionID, _ transaction: ReadTransaction, withHistory: Bool
   ) throws -> DocumentPart {
     var json: JSONObject = ["_id": .string(id), "_rev": .string(revision.description), "_removed": true]
-    if withHistory { json["_revisions"] = try transaction.historyOfLeft(id, revision).revisionsJSON }
+    if withHistory, let tree = try transaction.wholeTree(ofDocument: id) {
+      json["_revisions"] = tree.history(of: revision).prefix(100).map(\.id).revisionsJSON
+    }
     return DocumentPart(text: json)
   }
 
