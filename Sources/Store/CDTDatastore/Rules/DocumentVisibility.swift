@@ -93,7 +93,7 @@ struct SeenDocuments {
   static func changesSQL(in documents: DocumentTable) -> String {
     """
     SELECT sequence, id, \(StoredText.revisionColumn), deleted, leaves,
-           CASE WHEN \(isSeen) THEN 2 WHEN ?3 AND \(hasLeft(earlierFunction)) THEN 1 ELSE 0 END
+           CASE WHEN \(isSeen) THEN 2 WHEN sequence > ?3 AND \(hasLeft(earlierFunction)) THEN 1 ELSE 0 END
       FROM \(documents.name) d WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
     """
   }
@@ -158,10 +158,11 @@ extension ReadTransaction {
   ///
   /// - Parameters:
   ///   - limit: The number of changes that are looked at.
-  ///   - earlier: The documents that the user saw at earlier times; empty to leave out what has left.
+  ///   - earlier: The documents that the user saw at earlier times.
+  ///   - leftAfter: The sequence after which documents are listed that have left what the user sees.
   /// - Returns: The changes, and the sequence of the last one that was looked at; `nil` if fewer than `limit` are left.
   package func changesSeen(
-    since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility]
+    since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility], leftAfter: Int64
   ) throws -> (changes: [Change], last: Int64?) {
     guard let seen = try seenDocuments() else {
       let changes = try changes(since: sequence, limit: limit).documents
@@ -173,7 +174,7 @@ extension ReadTransaction {
       defer { statement.reset() }
       try statement.bind(sequence, at: 1)
       try statement.bind(Int64(limit), at: 2)
-      try statement.bind(Int64(earlier.isEmpty ? 0 : 1), at: 3)
+      try statement.bind(leftAfter, at: 3)
       return try seen.comparing(with: earlier) {
         var (changes, count, last): ([Change], Int, Int64) = ([], 0, sequence)
         while try statement.step() {

@@ -22,6 +22,8 @@ struct Sequences: Sendable {
   /// The number after which the changes begin: 0, or that of a sequence that this database has given; 0 for a sequence of another
   /// database, of another user, or of a time with other rules of reading.
   private(set) var start: Int64 = 0
+  /// The number after which a change can be of a document that the user has seen, and does not see any more.
+  private(set) var leftAfter: Int64 = 0
   /// An array of the rules, as their number or digest, and the roles; `nil` for an admin.
   private let present: JSONValue?
   private var seen: [JSONValue] = []
@@ -48,18 +50,16 @@ struct Sequences: Sendable {
     }
     setSeen([])
     start = try start(since: sent, last: last)
+    leftAfter = start > 0 || seen.count > 1 ? 0 : last
   }
 
   /// The text of a sequence.
   func text(of sequence: Int64) -> String { "\(sequence)-\(database.created)\(suffix)" }
 
-  /// Whether rules or roles have changed since the sequence with which the changes begin.
-  var hasChanged: Bool { seen.count > 1 }
-
   /// The sequences after the user has read all changes.
   var ended: Sequences {
     var ended = self
-    if hasChanged { ended.setSeen([]) }
+    if seen.count > 1 { ended.setSeen([]) }
     return ended
   }
 

@@ -17,7 +17,7 @@ struct ChangesFeed: Sendable {
   /// The sequence after which documents are listed that have left the selector; `nil` if none are.
   var leftFilterAfter: Int64?
 
-  /// The documents that the user saw at earlier times, to list what has left; empty to list none of it.
+  /// The documents that the user saw at earlier times, to list what has left.
   var earlier: [any DocumentVisibility] = []
 
   private var waiting: FeedWaiting {
@@ -132,8 +132,7 @@ struct ChangesFeed: Sendable {
 
   /// Begins the changes.
   private mutating func begin() -> Page {
-    // Who begins has nothing that could have left.
-    earlier = sequences.start > 0 || sequences.hasChanged ? sequences.visibilities : []
+    earlier = sequences.visibilities
     return Page(last: sequences.start)
   }
 
@@ -226,7 +225,7 @@ struct ChangesFeed: Sendable {
   ) throws -> SelectedChanges? {
     let selector: SelectorFilter? = if case .selector(let filter, _) = request.filter { filter } else { nil }
     guard selector != nil || sequences.visibility != nil, !isDescending,
-      earlier.isEmpty,
+      earlier.isEmpty || sequences.leftAfter > 0,
       leftFilterAfter.map({ start < $0 }) ?? true
     else { return nil }
     let found = try SelectedChanges(of: selector, since: start, limit: request.limit, in: transaction)
@@ -285,7 +284,8 @@ struct ChangesFeed: Sendable {
       let changes = try transaction.changes(before: start, limit: Self.page)
       return (changes, changes.count == Self.page, nil)
     }
-    let found = try transaction.changesSeen(since: start, limit: Self.page, comparedWith: earlier)
+    let found = try transaction.changesSeen(
+      since: start, limit: Self.page, comparedWith: earlier, leftAfter: sequences.leftAfter)
     return (found.changes, found.last != nil, found.last)
   }
 
