@@ -4,7 +4,7 @@ package import CDTSelector
 
 /// The documents that a user sees under the rules of reading: those that a selector matches, in which the user is known.
 ///
-/// Two are equal if a user sees the same documents under both, so what was seen once can be compared with what is seen later.
+/// Two visibilities of a user are equal if the rules and the roles are equal.
 package final class Visibility: DocumentVisibility, Equatable {
   /// The selector as a clause without additions for the user, which a query can have as a conjunct.
   package let clause: Clause

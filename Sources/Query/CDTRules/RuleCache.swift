@@ -56,7 +56,7 @@ package final class RuleCache: Sendable {
     return entry.rules
   }
 
-  /// What a user saw under rules of an earlier time, which are compiled once.
+  /// The documents that a user saw under rules of an earlier time, which are compiled once.
   package func visibility(under text: String, for user: UserContext, inDatabase name: String) -> Visibility {
     let rules = earlier.withLock { known in
       if let rules = known[text] { return rules }

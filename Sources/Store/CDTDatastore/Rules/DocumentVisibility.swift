@@ -35,7 +35,7 @@ struct SeenDocuments {
   private let predicate: SQLPredicate
   /// Decides by what the user saw at earlier times.
   private let earlier: SQLPredicate
-  /// What the views show.
+  /// The documents that the views show; `nil` before ``show(_:)``.
   private(set) var visibility: (any DocumentVisibility)?
 
   static let function = "cdt_sees"

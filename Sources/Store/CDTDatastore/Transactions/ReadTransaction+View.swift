@@ -1,5 +1,5 @@
 extension ReadTransaction {
-  /// What a transaction shows of the state that it reads, as far as it is known.
+  /// The part of a state that a transaction shows, as far as it is known.
   package struct View {
     /// The rules of the user who reads; `nil` if none are enforced.
     package private(set) var rules: (any DocumentRules)?

@@ -16,7 +16,7 @@ public class ReadTransaction {
   /// The datastore.
   package let store: Datastore
   package let stop: StopSignal?
-  /// What the transaction shows of its state.
+  /// The part of its state that the transaction shows.
   package var view: View
 
   private var open: Connection?

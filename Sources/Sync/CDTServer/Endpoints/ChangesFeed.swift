@@ -232,7 +232,7 @@ struct ChangesFeed: Sendable {
     return leftFilterAfter.map { found?.upTo($0) } ?? found
   }
 
-  /// The changes after those of a page, or before them if the feed is descending.
+  /// The changes that follow a page, or precede it if the feed is descending.
   private func page(after previous: Page, limit: Int) async throws -> Page {
     try await read { transaction in
       let start = previous.last
