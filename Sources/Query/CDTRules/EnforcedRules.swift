@@ -61,11 +61,10 @@ package final class EnforcedRules: DocumentRules {
   /// The documents that the user sees; `nil` for all, as for the admins of the database.
   package func visibility(in transaction: ReadTransaction) throws -> (any DocumentVisibility)? {
     if seesEverything { return nil }
-    return try rules(in: transaction).visibility(for: user, inDatabase: transaction.store.name)
-  }
-
-  func rules(in transaction: ReadTransaction) throws -> RuleSet {
-    try (transaction as? WriteTransaction).map { try cache.rules(in: $0) } ?? cache.rules(in: transaction)
+    let rules =
+      try (transaction as? WriteTransaction).map { try cache.rules(in: $0) } ?? cache.rules(in: transaction)
+    guard rules.hidesEverything || rules.reading != nil else { return nil }
+    return Visibility(rules, for: user, inDatabase: transaction.store.name)
   }
 
   package func check(_ revision: ProposedRevision, in transaction: WriteTransaction) throws {

@@ -2,72 +2,41 @@ package import CDTDatastore
 import CDTJSON
 package import CDTSelector
 
-/// The documents that a user sees: those that a selector matches, in which the user is known.
-package final class Visibility: DocumentVisibility {
+/// The documents that a user sees under the rules of reading: those that a selector matches, in which the user is known.
+///
+/// Two visibilities of a user are equal if the rules and the roles are equal.
+package final class Visibility: DocumentVisibility, Equatable {
   /// The selector as a clause without additions for the user, which a query can have as a conjunct.
   package let clause: Clause
+  /// The design documents with rules of reading as JSON text; empty without rules, under which everybody sees everything.
+  package let rules: String
+  /// All roles of the user, sorted: a selector can depend on each.
+  package let roles: [String]
+  /// Whether a rule can't be read, and nobody but admins sees anything.
+  package let isUnreadable: Bool
   /// The matcher, for the one thread of a transaction.
   private let filter: Matcher
 
-  init(_ clause: Clause) {
+  init(_ rules: RuleSet, for user: UserContext, inDatabase name: String) {
+    let context = JSONObject([(RuleAdditions.user, .object(user.json(inDatabase: name)))])
+    let reading = rules.hidesEverything ? [] : rules.reading
+    let clauses = reading?.filter { $0.concerns(user) }.map { $0.clause.bound(to: context) }
+    let all: Clause = clauses.map { .any($0) } ?? .always
     // A document of one user must not end the queries of others.
-    self.clause = .all(clause.conjuncts.map { $0.hasPattern ? .rule(.guarded($0)) : $0 })
-    filter = Matcher(self.clause)
+    clause = .all(all.conjuncts.map { $0.hasPattern ? .rule(.guarded($0)) : $0 })
+    filter = Matcher(clause)
+    (self.rules, isUnreadable) = (rules.readingText, rules.hidesEverything)
+    roles = user.roles.sorted()
+  }
+
+  package static func == (left: Visibility, right: Visibility) -> Bool {
+    left.rules == right.rules && left.roles == right.roles && left.isUnreadable == right.isUnreadable
   }
 
   /// Whether the user sees a document. One whose pattern takes too long is not seen.
   package func shows(_ document: StoredParts) -> Bool {
     let bytes = DocumentBytes(id: document.id, revision: document.revision, body: document.body)
     return (try? filter.matches(bytes)) ?? false
-  }
-}
-
-extension RuleSet {
-  /// The documents that a user sees; `nil` for all.
-  func visibility(for user: UserContext, inDatabase name: String) -> Visibility? {
-    if hidesEverything { return Visibility(.never) }
-    guard let reading else { return nil }
-    let context = JSONObject([(RuleAdditions.user, .object(user.json(inDatabase: name)))])
-    let clauses = reading.filter { $0.concerns(user) }.map { $0.clause.bound(to: context) }
-    return Visibility(.any(clauses))
-  }
-}
-
-/// The rules and roles that decide which documents a user sees, in a form that can be stored. What was seen once can then be compared with
-/// what is seen later.
-package struct ReadingState: Sendable, Hashable {
-  /// The design documents with rules of reading as JSON text; empty if there are none, and everybody sees everything.
-  package let rules: String
-  /// All roles of the user, sorted: a selector can depend on each. Empty without rules.
-  package let roles: [String]
-
-  /// A state that was stored.
-  package init(rules: String, roles: [String]) {
-    (self.rules, self.roles) = (rules, roles)
-  }
-
-  /// The documents that a user saw; `nil` for all.
-  ///
-  /// - Parameter name: That of the user.
-  package func visibility(for name: String?, inDatabase database: String) -> (any DocumentVisibility)? {
-    guard !rules.isEmpty else { return nil }
-    var set = RuleSet()
-    let source = (try? JSONObject(parsing: Array(rules.utf8))) ?? [:]
-    for (id, body) in source { set.add(body.objectValue ?? [:], of: id) }
-    return set.visibility(for: UserContext(name: name, roles: roles), inDatabase: database)
-      ?? Visibility(.never)
-  }
-}
-
-extension EnforcedRules {
-  /// The rules and roles that decide which documents the user sees.
-  ///
-  /// - Throws: ``QueryError`` if a rule can't be read, and nobody but admins sees anything.
-  package func readingState(in transaction: ReadTransaction) throws -> ReadingState {
-    let rules = try self.rules(in: transaction)
-    if rules.hidesEverything, let (id, error) = rules.unreadable { throw error.below(id) }
-    guard !rules.readingSource.isEmpty else { return ReadingState(rules: "", roles: []) }
-    return ReadingState(rules: "{\(rules.readingSource.dropLast())}", roles: user.roles.sorted())
   }
 }
 

@@ -1,4 +1,4 @@
-import CDTDatastore
+package import CDTDatastore
 import CDTJSON
 import CDTSQLite
 import Synchronization
@@ -16,6 +16,9 @@ package final class RuleCache: Sendable {
   /// By the id of the datastore.
   private let entries = Mutex<[String: Entry]>([:])
   private static let maximumCount = 100
+  /// The rules of earlier states, by ``RuleSet/readingText``.
+  private let earlier = Mutex<[String: RuleSet]>([:])
+  private static let maximumEarlier = 20
 
   package init() {}
 
@@ -51,6 +54,18 @@ package final class RuleCache: Sendable {
     let entry = try Self.read(in: transaction, at: sequence, known)
     keep(entry, of: id)
     return entry.rules
+  }
+
+  /// The documents that a user saw under rules of an earlier time, which are compiled once.
+  package func visibility(under text: String, for user: UserContext, inDatabase name: String) -> Visibility {
+    let rules = earlier.withLock { known in
+      if let rules = known[text] { return rules }
+      if known.count >= Self.maximumEarlier { known = [:] }
+      let rules = RuleSet(readingText: text)
+      known[text] = rules
+      return rules
+    }
+    return Visibility(rules, for: user, inDatabase: name)
   }
 
   private func keep(_ entry: Entry, of id: String) {

@@ -68,8 +68,8 @@ struct RuleSet: Sendable {
   private(set) var hidesEverything = false
   /// `nil` if no design document has rules of reading, and everybody sees everything.
   private(set) var reading: [ReadingRule]?
-  /// The design documents with rules of reading, as far as these depend on them: members of a JSON object, a comma after each.
-  private(set) var readingSource = ""
+  /// The design documents with rules of reading, as far as these depend on them, as JSON text; empty if there are none.
+  private(set) var readingText = ""
   /// The first rule that can't be read: until it is repaired, nothing can be written.
   private(set) var unreadable: (designDocument: String, error: QueryError)?
 
@@ -78,13 +78,29 @@ struct RuleSet: Sendable {
 
   var readsOldDocument: Bool { writing.contains(where: \.readsOldDocument) }
 
+  init() {}
+
+  /// Compiles the rules of a ``readingText``. A text that is damaged hides everything.
+  init(readingText text: String) {
+    if text.isEmpty { return }
+    for (id, body) in (try? JSONObject(parsing: Array(text.utf8))) ?? [:] {
+      add(body.objectValue ?? [:], of: id)
+    }
+    hidesEverything = hidesEverything || reading == nil
+  }
+
   /// Adds rules that follow those that there are.
   mutating func add(_ other: RuleSet) {
     writing += other.writing
     hidesEverything = hidesEverything || other.hidesEverything
     if let rules = other.reading { reading = (reading ?? []) + rules }
-    readingSource += other.readingSource
+    add(readingText: other.readingText)
     if unreadable == nil { unreadable = other.unreadable }
+  }
+
+  private mutating func add(readingText text: String) {
+    guard !text.isEmpty else { return }
+    readingText = readingText.isEmpty ? text : "\(readingText.dropLast()),\(text.dropFirst())"
   }
 
   /// Adds the rules of a design document.
@@ -92,7 +108,7 @@ struct RuleSet: Sendable {
     do throws(QueryError) {
       if let rules = try Self.readingRules(body) {
         reading = (reading ?? []) + rules
-        readingSource += "\(JSONValue.string(id).text):\(Self.readingPart(of: body).text),"
+        add(readingText: JSONObject([(id, .object(Self.readingPart(of: body)))]).text)
       }
     } catch {
       if unreadable == nil { unreadable = (id, error) }

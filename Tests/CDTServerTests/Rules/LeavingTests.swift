@@ -47,6 +47,28 @@ import Testing
     }
   }
 
+  @Test func `a feed from the beginning lists a document that is edited away while it is open`() async throws
+  {
+    try await RuleSite.run { site in
+      try await site.setRules(Self.owned)
+      let first = try await site.save("a", ["owner": "anna"])
+      var steps = 0
+      let text = try await site.user("anna").stream("/db/_changes?feed=continuous&limit=3&timeout=5000") {
+        read in
+        if steps == 0, read.contains(#""a""#) {
+          steps = 1
+          try await site.save("a", ["owner": "bob"], after: first)
+          // What the user has not seen does not leave.
+          try await site.save("hidden", ["owner": "bob"])
+          try await site.save("b", ["owner": "anna"])
+        }
+      }
+      let rows = try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+      #expect(rows.map { $0["id"] } == ["a", "a", "b", nil])
+      #expect(rows.map { $0["removed"] } == [nil, true, nil, nil])
+    }
+  }
+
   @Test func `a deleted document is listed as one, and its tombstone has no body`() async throws {
     try await RuleSite.run { site in
       try await site.setRules(Self.owned)

@@ -23,9 +23,9 @@ package final class ExpiredDocuments: DocumentHiding {
 
   /// The instant of a transaction, at which it first asked.
   package func instant(of transaction: ReadTransaction) -> Double {
-    if let known = transaction.instant { return known }
+    if let known = transaction.view.instant { return known }
     let time = schedule.now
-    transaction.instant = time
+    transaction.view.instant = time
     return time
   }
 
@@ -141,6 +141,6 @@ extension ReadTransaction {
   /// Takes the instant at which documents expire from another transaction. This one must not have read any.
   package func takeInstant(of other: ReadTransaction) {
     guard let expired = other.store.existingExtension(QueryExtension.self)?.expired else { return }
-    instant = expired.instant(of: other)
+    view.instant = expired.instant(of: other)
   }
 }

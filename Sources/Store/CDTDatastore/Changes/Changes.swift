@@ -12,6 +12,8 @@ public struct Change: Sendable, Hashable {
   public let isDeleted: Bool
   /// The number of the document's leaves, including deleted ones.
   package let leafCount: Int
+  /// Whether the user has seen the document, and does not see it any more.
+  package var hasLeft = false
 
   /// Whether both are equal; ids are compared byte by byte.
   public static func == (left: Change, right: Change) -> Bool {

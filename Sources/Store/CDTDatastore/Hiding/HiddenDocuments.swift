@@ -59,7 +59,7 @@ extension Datastore {
 extension ReadTransaction {
   /// The documents that were hidden from this transaction when it first asked, without those that it has shown or deleted since.
   package func hiddenDocuments() throws -> HiddenDocuments {
-    if let hidden { return hidden }
+    if let hidden = view.hidden { return hidden }
     let numbers = try store.hiding?.hiddenDocuments(in: self) ?? []
     let found =
       try numbers.isEmpty
@@ -68,7 +68,7 @@ extension ReadTransaction {
         if reader?.canHideDocuments != true { try HiddenDocuments.createView(on: connection) }
         return try HiddenDocuments(numbers, on: connection)
       }
-    hidden = found
+    view.hidden = found
     return found
   }
 }

@@ -27,17 +27,17 @@ extension WriteTransaction {
       deleting = row.number
       defer { deleting = nil }
       _ = try delete(row.revision, of: id)
-      try hidden?.show(row.number, on: connection)
+      try view.hidden?.show(row.number, on: connection)
       return true
     }
   }
 
   /// Reads a document again that was hidden, if a revision made elsewhere is not.
   func showUnlessHidden(_ id: String, on connection: Connection) throws {
-    guard let hidden, !hidden.isEmpty, let row = try DocumentRow.find(id, on: connection),
+    guard let hidden = view.hidden, !hidden.isEmpty, let row = try DocumentRow.find(id, on: connection),
       hidden.contains(row.number), try !hides(row)
     else { return }
-    try self.hidden?.show(row.number, on: connection)
+    try view.hidden?.show(row.number, on: connection)
   }
 
   private func hides(_ row: DocumentRow) throws -> Bool {

@@ -23,7 +23,7 @@ package struct DocumentTree: Sendable {
   /// The winner.
   package let winner: Node
   /// Every row of a revision, the winner last.
-  let rows: [Node]
+  package let rows: [Node]
   /// By id, with the winner.
   package let nodes: [RevisionID: Node]
   /// The leaves, the winner first and then in descending order: not deleted before deleted, then the highest id.
@@ -152,7 +152,7 @@ extension ReadTransaction {
   ///
   /// - Complexity: O(*r* log *n*), where *r* is the number of revisions; O(1) for the same document again.
   package func tree(ofDocument id: String) throws -> DocumentTree? {
-    if let lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
+    if let lastTree = view.lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
     let table = try visibleDocuments()
     let tree = try use { connection in
       let tree = try DocumentTree(of: id, in: table.name, on: connection)
@@ -160,7 +160,7 @@ extension ReadTransaction {
       return try tree.without(SeenDocuments.withheldLeaves(of: id, tree.number, on: connection))
     }
     // A write may change it.
-    if !(self is WriteTransaction) { lastTree = (id, tree) }
+    if !(self is WriteTransaction) { view.lastTree = (id, tree) }
     return tree
   }
 

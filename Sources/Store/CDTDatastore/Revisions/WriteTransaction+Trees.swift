@@ -43,7 +43,7 @@ extension WriteTransaction {
     try use { try DocumentSize.check(id, body, on: $0) }
     let history = history.isEmpty ? [revisionID] : history
     try Self.check(history, of: revisionID, id: id)
-    if rules != nil, try !isKnown(revisionID, of: id) {
+    if view.rules != nil, try !isKnown(revisionID, of: id) {
       try checkSeen(id)
       try checkRules(
         ProposedRevision(

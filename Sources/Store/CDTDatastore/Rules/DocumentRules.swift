@@ -29,13 +29,13 @@ package struct ProposedRevision {
 
 extension ReadTransaction {
   /// Reads and writes everything from here on, for operations on the whole datastore.
-  package func ignoreRules() { rules = nil }
+  package func ignoreRules() { view.enforce(nil) }
 
   /// Runs `body` with the rules of a user.
   package func enforcing<R>(_ rules: (any DocumentRules)?, _ body: () throws -> R) rethrows -> R {
-    let others = self.rules
-    self.rules = rules
-    defer { self.rules = others }
+    let others = view.rules
+    view.enforce(rules)
+    defer { view.enforce(others) }
     return try body()
   }
 
@@ -57,7 +57,7 @@ extension Datastore {
 extension WriteTransaction {
   /// Throws if a document exists that the user does not see.
   package func checkSeen(_ id: String) throws {
-    guard rules != nil, deleting == nil, try !seesEverything,
+    guard deleting == nil, try !seesEverything,
       let row = try use({ try DocumentRow.find(id, on: $0) }), !row.isDeleted, try !sees(id)
     else { return }
     throw RuleViolation(
@@ -66,13 +66,13 @@ extension WriteTransaction {
 
   /// The leaves of a document that the user does not see, which the user can't change.
   func withheldLeaves(of id: String, _ row: DocumentRow) throws -> Set<RevisionID> {
-    guard row.leaves > 1, rules != nil, deleting == nil, try seenDocuments() != nil else { return [] }
+    guard row.leaves > 1, deleting == nil, try seenDocuments() != nil else { return [] }
     return try use { try SeenDocuments.withheldLeaves(of: id, row.number, on: $0) }
   }
 
   /// Throws if the rules refuse a revision. Deletions by the datastore itself are not a user's.
   func checkRules(_ revision: @autoclosure () -> ProposedRevision) throws {
-    guard let rules, deleting == nil else { return }
+    guard let rules = view.rules, deleting == nil else { return }
     try rules.check(revision(), in: self)
   }
 }

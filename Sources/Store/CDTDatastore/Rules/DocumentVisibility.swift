@@ -35,6 +35,8 @@ struct SeenDocuments {
   private let predicate: SQLPredicate
   /// Decides by what the user saw at earlier times.
   private let earlier: SQLPredicate
+  /// The documents that the views show; `nil` before ``show(_:)``.
+  private(set) var visibility: (any DocumentVisibility)?
 
   static let function = "cdt_sees"
   private static let earlierFunction = "cdt_saw"
@@ -43,6 +45,9 @@ struct SeenDocuments {
   private static let visible = DocumentTable("temp.seen_visible_documents", withholdsLeaves: true)
   private static let allLeft = DocumentTable("temp.left_documents", withholdsLeaves: true)
   private static let visibleLeft = DocumentTable("temp.left_visible_documents", withholdsLeaves: true)
+
+  /// All documents, to read those that are known to be seen.
+  static let decided = DocumentTable("main.documents", withholdsLeaves: true)
 
   init(on connection: Connection) throws(SQLiteError) {
     predicate = try Self.predicate(on: connection)
@@ -88,7 +93,7 @@ struct SeenDocuments {
   static func changesSQL(in documents: DocumentTable) -> String {
     """
     SELECT sequence, id, \(StoredText.revisionColumn), deleted, leaves,
-           CASE WHEN \(isSeen) THEN 2 WHEN ?3 AND \(hasLeft(earlierFunction)) THEN 1 ELSE 0 END
+           CASE WHEN \(isSeen) THEN 2 WHEN sequence > ?3 AND \(hasLeft(earlierFunction)) THEN 1 ELSE 0 END
       FROM \(documents.name) d WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
     """
   }
@@ -140,21 +145,11 @@ struct SeenDocuments {
   }
 
   /// Sets the documents that the views show; `nil` for none.
-  func show(_ visibility: (any DocumentVisibility)?) {
+  mutating func show(_ visibility: (any DocumentVisibility)?) {
+    self.visibility = visibility
     predicate.decision = visibility.map { visibility in
       { visibility.shows(StoredParts(id: $0[0], text: $0[1], revision: $0[2])) }
     }
-  }
-}
-
-/// A changed document, as a user sees it.
-package struct SeenChange: Sendable {
-  package let change: Change
-  /// Whether the user has seen the document, and does not see it any more.
-  package let hasLeft: Bool
-
-  package init(_ change: Change, hasLeft: Bool = false) {
-    (self.change, self.hasLeft) = (change, hasLeft)
   }
 }
 
@@ -163,17 +158,15 @@ extension ReadTransaction {
   ///
   /// - Parameters:
   ///   - limit: The number of changes that are looked at.
-  ///   - earlier: The documents that the user saw at earlier times; empty to leave out what has left.
+  ///   - earlier: The documents that the user saw at earlier times.
+  ///   - leftAfter: The sequence after which documents are listed that have left what the user sees.
   /// - Returns: The changes, and the sequence of the last one that was looked at; `nil` if fewer than `limit` are left.
   package func changesSeen(
-    since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility]
-  ) throws -> (changes: [SeenChange], last: Int64?) {
+    since sequence: Int64, limit: Int, comparedWith earlier: [any DocumentVisibility], leftAfter: Int64
+  ) throws -> (changes: [Change], last: Int64?) {
     guard let seen = try seenDocuments() else {
       let changes = try changes(since: sequence, limit: limit).documents
-      return (
-        changes.map { SeenChange($0) },
-        changes.count < limit ? nil : changes.last?.sequence
-      )
+      return (changes, changes.count < limit ? nil : changes.last?.sequence)
     }
     let sql = SeenDocuments.changesSQL(in: try hiddenDocuments().visible)
     return try use { connection in
@@ -181,32 +174,32 @@ extension ReadTransaction {
       defer { statement.reset() }
       try statement.bind(sequence, at: 1)
       try statement.bind(Int64(limit), at: 2)
-      try statement.bind(Int64(earlier.isEmpty ? 0 : 1), at: 3)
+      try statement.bind(leftAfter, at: 3)
       return try seen.comparing(with: earlier) {
-        var (changes, count, last): ([SeenChange], Int, Int64) = ([], 0, sequence)
+        var (changes, count, last): ([Change], Int, Int64) = ([], 0, sequence)
         while try statement.step() {
           count += 1
           last = statement.int64(0)
           let state = statement.int64(5)
           guard state > 0 else { continue }
-          changes.append(SeenChange(try Change(statement), hasLeft: state == 1))
+          changes.append(try Change(statement))
+          changes[changes.count - 1].hasLeft = state == 1
         }
         return (changes, count < limit ? nil : last)
       }
     }
   }
 
-  /// A revision and at most 99 of its ancestors, also of a document that the user does not see any more.
-  package func historyOfLeft(_ id: String, _ revision: RevisionID) throws -> [RevisionID] {
-    try wholeTree(ofDocument: id)?.history(of: revision).prefix(100).map(\.id) ?? []
+  /// The winner of a change that this transaction has read, so that the user sees it: its visibility is not decided again.
+  package func document(of change: Change) throws -> DocumentRevision? {
+    let table = try seenDocuments().map { _ in SeenDocuments.decided }
+    return try reading(change.id, in: table) { documents in
+      try documents.documents(withIDs: [change.id]).first { $0.revisionID == change.revisionID }
+    }
   }
 
-  /// The revisions of a document that the user does not see any more, at most 1,000: a replicator keeps a document that has others.
-  package func revisionsOfLeft(_ change: Change) throws -> [RevisionID] {
-    try wholeTree(ofDocument: change.id)?.rows.prefix(1_000).map(\.id) ?? []
-  }
-
-  private func wholeTree(ofDocument id: String) throws -> DocumentTree? {
+  /// The revisions of a document, also of one that the user does not see any more; `nil` if it does not exist.
+  package func wholeTree(ofDocument id: String) throws -> DocumentTree? {
     try use { try DocumentTree(of: id, in: DocumentTable.all.name, on: $0) }
   }
 

@@ -191,7 +191,7 @@ extension Datastore {
     as rules: (any DocumentRules)? = nil, stop: StopSignal?
   ) throws -> ReadTransaction {
     let state = try ReadTransaction(reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
-    if let rules { state.rules = rules }
+    if let rules { state.view.enforce(rules) }
     do {
       try state.begin(on: reader, with: extensions ?? currentExtensions(), isWhole: extensions == nil)
       return state

@@ -16,31 +16,15 @@ public class ReadTransaction {
   /// The datastore.
   package let store: Datastore
   package let stop: StopSignal?
-  /// A document's tree; `nil` if the document does not exist.
-  package typealias KnownTree = (id: String, tree: DocumentTree?)
+  /// The part of its state that the transaction shows.
+  package var view: View
 
   private var open: Connection?
   /// The reader that runs the transaction; `nil` inside a write, and where each statement is its own transaction.
   private(set) var reader: StoreReader?
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
-  /// The tree that ``tree(ofDocument:)`` has read last.
-  package var lastTree: KnownTree?
-  /// The documents that are hidden, once they are known.
-  var hidden: HiddenDocuments?
-  /// The time at which documents are hidden, in seconds since 1970, once it is known.
-  package var instant: Double?
   /// The states of extensions for this transaction. The next one has them, too, if it reads the same.
   package var extensionStates = ExtensionStates()
-  /// The rules of the user who reads; `nil` if none are enforced.
-  package internal(set) var rules: (any DocumentRules)? {
-    didSet { (seen, known, lastTree) = (nil, nil, nil) }
-  }
-  /// Whether reads include documents that the user has seen until they were changed, for a replicator that sends this change.
-  package var includesLeft = false
-  /// The views of what the user sees, once they are known; the second optional is `nil` for everything.
-  private var seen: SeenDocuments??
-  /// The documents that the user sees, once they are known; the second optional is `nil` for everything.
-  private var known: (any DocumentVisibility)??
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
 
@@ -49,7 +33,7 @@ public class ReadTransaction {
     self.stop = stop
     // What is sorted elsewhere would not be encrypted there.
     self.sortMemory = store.keys == nil ? sortMemory : .max
-    rules = store.options.rules
+    view = View(rules: store.options.rules)
     open = connection
     if stop != nil { updateProgressCheck() }
   }
@@ -59,7 +43,7 @@ public class ReadTransaction {
   /// - Parameter isWhole: Whether an extension that is created later may begin again.
   func begin(on reader: StoreReader, with extensions: [any DatastoreExtension], isWhole: Bool) throws {
     self.reader = reader
-    let isPrepared = rules == nil || reader.seenDocuments != nil
+    let isPrepared = view.rules == nil || reader.seenDocuments != nil
     if isPrepared, !isWhole || !extensions.isEmpty, let kept = reader.resume(with: extensions) {
       extensionStates = kept
       return
@@ -67,7 +51,7 @@ public class ReadTransaction {
     try reader.beginAnew()
     for each in extensions { try each.willBegin(on: reader) }
     if store.hiding != nil { try reader.prepareToHideDocuments() }
-    if rules != nil { try reader.prepareToWithholdDocuments() }
+    if view.rules != nil { try reader.prepareToWithholdDocuments() }
     try reader.begin()
     for each in extensions { try each.didBegin(self, on: reader) }
   }
@@ -90,12 +74,10 @@ public class ReadTransaction {
   }
 
   func end() {
-    if case .some(.some(let views)) = seen { views.show(nil) }
-    seen = nil
+    view.end()
     reader = nil
     open?.setProgressCheck(nil)
     open = nil
-    lastTree = nil
     extensionStates = ExtensionStates()
   }
 
@@ -117,46 +99,19 @@ public class ReadTransaction {
     return open
   }
 
-  /// The documents that the user sees; `nil` for all.
-  package func visibility() throws -> (any DocumentVisibility)? {
-    guard rules != nil else { return nil }
-    if let known { return known }
-    let visibility = try rules?.visibility(in: self)
-    known = visibility
-    return visibility
-  }
-
-  /// The views of the documents that the user sees; `nil` for everything.
-  func seenDocuments() throws -> SeenDocuments? {
-    guard rules != nil else { return nil }
-    if let seen { return seen }
-    guard let visibility = try visibility() else {
-      seen = .some(nil)
-      return nil
-    }
-    // A write has its own, as their creation ends with it.
-    let views = try reader?.seenDocuments ?? use { try SeenDocuments(on: $0) }
-    views.show(visibility)
-    seen = views
-    return views
-  }
-
-  /// The documents that are read: without those that are hidden, and those that the user does not see.
-  func visibleDocuments() throws -> DocumentTable {
-    let hidden = try hiddenDocuments()
-    return try seenDocuments()?.table(hidesDocuments: !hidden.isEmpty, includesLeft) ?? hidden.visible
-  }
-
-  func reading<R>(_ body: (DocumentReading) throws -> R) throws -> R {
-    let table = try visibleDocuments()
+  /// - Parameter table: The documents that are read; `nil` for those that are visible.
+  func reading<R>(in table: DocumentTable? = nil, _ body: (DocumentReading) throws -> R) throws -> R {
+    let table = try table ?? visibleDocuments()
     return try use {
       try body(DocumentReading(connection: $0, table: table, files: store.attachmentFiles))
     }
   }
 
   /// Reads a document. If the file is damaged there, the error names the document.
-  func reading<R>(_ id: String, _ body: (DocumentReading) throws -> R) throws -> R {
-    try reading { documents in
+  func reading<R>(
+    _ id: String, in table: DocumentTable? = nil, _ body: (DocumentReading) throws -> R
+  ) throws -> R {
+    try reading(in: table) { documents in
       do {
         return try body(documents)
       } catch let error as SQLiteError where error.isCorrupt {

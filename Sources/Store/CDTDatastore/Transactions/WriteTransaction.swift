@@ -77,7 +77,7 @@ public final class WriteTransaction: ReadTransaction {
   }
 
   private func noteArrival(_ sequence: Int64) throws {
-    let user = deleting == nil ? rules?.sender : nil
+    let user = deleting == nil ? view.rules?.sender : nil
     try use {
       try arrivals.note(sequence, by: user, now: Int64(Date.now.timeIntervalSince1970), on: $0)
     }
@@ -110,7 +110,7 @@ public final class WriteTransaction: ReadTransaction {
   ///
   /// - Returns: Whether all were saved; nothing has changed if an id exists, occurs twice or is invalid, or if rules are enforced.
   package func createDocuments(_ documents: NewDocuments) throws -> Bool {
-    if rules != nil { return false }
+    if view.rules != nil { return false }
     let (last, overflow) = sequence.addingReportingOverflow(Int64(documents.count))
     guard !overflow else { throw DatastoreError(.sequencesExhausted(path)) }
     let isDone = try use { try documents.insert(after: sequence, on: $0) }

@@ -85,7 +85,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
     try await store.read { [sendsToServer] transaction in
-      transaction.includesLeft = sendsToServer
+      transaction.view.includesLeft = sendsToServer
       return try body(transaction)
     }
   }
@@ -297,7 +297,7 @@ enum RulesOfTarget: Sendable {
 
   func of(_ transaction: WriteTransaction) -> (any DocumentRules)? {
     switch self {
-    case .ofStore: transaction.rules
+    case .ofStore: transaction.view.rules
     case .none: nil
     case .of(let rules): rules
     }

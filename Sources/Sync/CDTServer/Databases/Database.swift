@@ -230,40 +230,29 @@ struct Database: Sendable {
 
   // MARK: Sequences
 
-  /// The sequences that the user is given, and the number after which changes that follow `since` begin.
+  /// The sequences that the user is given, and the number after which the changes begin.
   ///
-  /// - Parameter since: The text of a sequence, or `now`.
+  /// - Parameter since: The text of a sequence, or `now`; `nil` for the beginning.
   /// - Throws: `CouchError`: 400 if the text is malformed, 403 if the rules of reading can't be read.
-  func sequences(since text: String? = nil) async throws -> (start: Int64, sequences: Sequences) {
-    let (last, state) = try await readDocuments { [rules] transaction in
-      do {
-        return (
-          try transaction.lastSequence(),
-          rules.seesEverything ? nil : try rules.readingState(in: transaction)
-        )
-      } catch is QueryError {
-        throw CouchError.unreadableRules
-      }
+  func sequences(since text: String? = nil) async throws -> Sequences {
+    let (last, visibility) = try await readDocuments {
+      (try $0.lastSequence(), try $0.visibility() as? Visibility)
     }
-    let number = if let state { try await shared.number(ofRules: state.rules) } else { Int?.none }
-    var sequences = Sequences(shared, rules.user, state, number: number)
-    return (try sequences.start(since: text, last: last), sequences)
+    if let visibility, visibility.isUnreadable { throw CouchError.unreadableRules }
+    let number = try await shared.number(ofRules: visibility?.rules ?? "")
+    let user = isForAdmin ? nil : rules.user
+    return try Sequences(shared, user, visibility, number: number, since: text, last: last)
   }
 
   /// The text of the last sequence.
   func lastSequence() async throws -> String {
-    let (last, sequences) = try await sequences(since: "now")
-    return sequences.text(of: last)
+    let sequences = try await sequences(since: "now")
+    return sequences.text(of: sequences.start)
   }
 
-  func isPresent(_ sequences: Sequences) async throws -> Bool {
-    if rules.seesEverything { return true }
-    return try await readDocuments { isPresent(sequences, in: $0) }
-  }
-
-  /// Whether the rules of reading are those for which sequences were made.
-  func isPresent(_ sequences: Sequences, in transaction: ReadTransaction) -> Bool {
-    rules.seesEverything || (try? rules.readingState(in: transaction)) == sequences.state
+  /// Whether the user sees documents by the rules for which sequences were made.
+  func isPresent(_ sequences: Sequences, in transaction: ReadTransaction) throws -> Bool {
+    try transaction.visibility() as? Visibility == sequences.visibility
   }
 }
 

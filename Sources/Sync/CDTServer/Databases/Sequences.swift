@@ -14,66 +14,65 @@ import CouchDB
 /// sequence. If rules or roles have changed since, changes begin again, and the present state is appended, until the user has read all
 /// changes: what left by the change is listed once.
 struct Sequences: Sendable {
-  /// The rules and roles that decide which documents the user sees; `nil` for an admin.
-  let state: ReadingState?
+  /// The documents that the user sees; `nil` for all.
+  let visibility: Visibility?
   private let database: OpenDatabase
-  private let user: UserContext
   /// `nil` for an admin.
-  private let present: Seen?
-  private var seen: [Seen] = []
+  private let user: UserContext?
+  /// The number after which the changes begin: 0, or that of a sequence that this database has given; 0 for a sequence of another
+  /// database, of another user, or of a time with other rules of reading.
+  private(set) var start: Int64 = 0
+  /// The number after which a change can be of a document that the user has seen, and does not see any more.
+  private(set) var leftAfter: Int64 = 0
+  /// An array of the rules, as their number or digest, and the roles; `nil` for an admin.
+  private let present: JSONValue?
+  private var seen: [JSONValue] = []
   private var suffix = ""
-
-  private struct Seen: Sendable, Hashable {
-    /// A number, or the digest of a text.
-    let rules: JSONValue
-    let roles: [String]
-
-    var json: JSONValue { .array([rules] + roles.map { .string($0) }) }
-
-    init(rules: JSONValue, roles: [String]) {
-      (self.rules, self.roles) = (rules, roles)
-    }
-
-    init?(_ json: JSONValue) {
-      guard case .array(let parts) = json, let rules = parts.first else { return nil }
-      self.init(rules: rules, roles: parts.dropFirst().compactMap(\.stringValue))
-    }
-  }
 
   /// Changes of rules that a user has not read to the end; those before are forgotten.
   private static let maximumSeen = 8
 
-  init(_ database: OpenDatabase, _ user: UserContext, _ state: ReadingState?, number: Int?) {
-    (self.database, self.user, self.state) = (database, user, state)
-    present = state.map { state in
-      let digest = JSONValue.string(DatabaseSettings.digest(ofRules: state.rules))
-      return Seen(rules: number.map { .int(Int64($0)) } ?? digest, roles: state.roles)
+  /// - Parameters:
+  ///   - user: `nil` for an admin.
+  ///   - number: The number of the rules; `nil` if they have none.
+  ///   - sent: The text of the sequence with which the changes begin, or `now`; `nil` for the beginning.
+  ///   - last: The number of the last change.
+  /// - Throws: `CouchError`: 400 if the text is malformed.
+  init(
+    _ database: OpenDatabase, _ user: UserContext?, _ visibility: Visibility?, number: Int?,
+    since sent: String?, last: Int64
+  ) throws(CouchError) {
+    (self.database, self.user, self.visibility) = (database, user, visibility)
+    present = user.map { _ in
+      let digest = { JSONValue.string(DatabaseSettings.digest(ofRules: visibility?.rules ?? "")) }
+      let roles = visibility?.roles.map { JSONValue.string($0) } ?? []
+      return .array([number.map { .int(Int64($0)) } ?? digest()] + roles)
     }
     setSeen([])
+    start = try start(since: sent, last: last)
+    leftAfter = start > 0 || seen.count > 1 ? 0 : last
   }
 
   /// The text of a sequence.
   func text(of sequence: Int64) -> String { "\(sequence)-\(database.created)\(suffix)" }
 
-  /// Whether rules or roles have changed since the sequence with which the changes begin.
-  var hasChanged: Bool { seen.count > 1 }
-
-  /// Whether rules may withhold documents from the user.
-  var isRestricted: Bool { state.map { !$0.rules.isEmpty } ?? false }
-
-  /// Notes that the user has read all changes.
-  mutating func noteEnd() { if seen.count > 1 { setSeen([]) } }
+  /// The sequences after the user has read all changes.
+  var ended: Sequences {
+    var ended = self
+    if seen.count > 1 { ended.setSeen([]) }
+    return ended
+  }
 
   /// Notes what the user saw before the present state.
-  private mutating func setSeen(_ earlier: [Seen]) {
+  private mutating func setSeen(_ earlier: [JSONValue]) {
     guard let present else { return }
     seen = earlier.filter { $0 != present }.suffix(Self.maximumSeen - 1) + [present]
-    let text = JSONValue.array(seen.map(\.json)).utf8Text
+    let text = JSONValue.array(seen).utf8Text
     suffix = ".\(Base64.urlText(text)).\(Base64.urlText(code(of: text)))"
   }
 
   private func code(of text: [UInt8]) -> [UInt8] {
-    let name: JSONValue = user.name.map { .string($0) } ?? .null
+    let name: JSONValue = user?.name.map { .string($0) } ?? .null
     let message = JSONValue.array([.string(database.created), name]).utf8Text + text
     let code = AuthenticationCode.hmacSHA256(message, key: Array(database.settings.secret.utf8))
     return Array(code.prefix(16))
@@ -82,16 +81,20 @@ struct Sequences: Sendable {
   /// The documents that the user saw at the times of the sequence with which the changes begin, and sees now.
   var visibilities: [any DocumentVisibility] {
     seen.compactMap { seen in
-      let known = seen.rules.intValue.flatMap { database.settings.rules(numbered: $0) }
-      guard let rules = known ?? (seen.rules == present?.rules ? state?.rules : nil) else { return nil }
-      return ReadingState(rules: rules, roles: seen.roles)
-        .visibility(for: user.name, inDatabase: database.name) ?? EverythingVisible()
+      guard let parts = seen.arrayValue, let name = parts.first else { return nil }
+      let known = name.intValue.flatMap { database.settings.rules(numbered: $0) }
+      let isPresent = name == present?.arrayValue?.first
+      guard let rules = known ?? (isPresent ? visibility?.rules : nil) else { return nil }
+      let roles = parts.dropFirst().compactMap(\.stringValue)
+      let user = UserContext(name: user?.name, roles: roles)
+      return database.rules.visibility(under: rules, for: user, inDatabase: database.name)
     }
   }
 
-  /// The number after which the changes begin that follow a sequence: 0, or that of a sequence that this database has given; 0 for one
-  /// of another database, of another user, or of a time with other rules of reading.
-  mutating func start(since sent: String?, last: Int64) throws(CouchError) -> Int64 {
+  /// Reads what the user has seen by a sequence.
+  ///
+  /// - Returns: The number after which the changes begin.
+  private mutating func start(since sent: String?, last: Int64) throws(CouchError) -> Int64 {
     guard var text = sent?[...] else { return 0 }
     // Clients send it as JSON, too.
     if text.utf8.count > 1, text.hasPrefix("\""), text.hasSuffix("\"") { text = text.dropFirst().dropLast() }
@@ -104,19 +107,13 @@ struct Sequences: Sendable {
     let rest = parts[1].split(separator: ".", omittingEmptySubsequences: false)
     // A later one is from before a backup was restored.
     guard rest[0] == database.created, sequence <= last else { return 0 }
-    guard let state else { return sequence }
-    guard rest.count == 3 else { return state.rules.isEmpty ? sequence : 0 }
+    if present == nil { return sequence }
+    guard rest.count == 3 else { return visibility == nil ? sequence : 0 }
     guard let json = Base64.decodeURLText(rest[1]), let code = Base64.decodeURLText(rest[2]),
       AuthenticationCode.areEqual(code, self.code(of: json)),
       let list = (try? JSONValue(parsing: json))?.arrayValue
     else { return 0 }
-    let sent = list.compactMap(Seen.init)
-    setSeen(sent)
-    return sent.last == present ? sequence : 0
+    setSeen(list)
+    return list.last == present ? sequence : 0
   }
-}
-
-/// Shows every document.
-private struct EverythingVisible: DocumentVisibility {
-  func shows(_ document: StoredParts) -> Bool { true }
 }

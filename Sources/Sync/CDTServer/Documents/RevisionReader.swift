@@ -35,7 +35,7 @@ struct RevisionReader: Sendable {
   /// The revisions of the first document that were not read yet; `nil` if none was.
   private var pending: ArraySlice<RevisionID>?
   /// The tree of that document, which each page would read again.
-  private var tree: ReadTransaction.KnownTree?
+  private var tree: (id: String, tree: DocumentTree?)?
   /// The rows of a page that were read.
   private var rows: ArraySlice<Row> = []
   var options: DocumentOptions
@@ -74,14 +74,14 @@ struct RevisionReader: Sendable {
   private mutating func fill() async throws {
     self = try await database.readDocuments { [self] transaction in
       var (length, reader) = (0, self)
-      transaction.lastTree = tree
+      transaction.view.lastTree = tree
       while reader.rows.count < Self.page, length < ReplyStream.pageLength,
         let row = try reader.read(transaction)
       {
         length += row.part.text.count
         reader.rows.append(row)
       }
-      reader.tree = reader.pending == nil ? nil : transaction.lastTree
+      reader.tree = reader.pending == nil ? nil : transaction.view.lastTree
       return reader
     }
     for position in rows.indices {
@@ -175,7 +175,9 @@ struct DocumentPart: Sendable {
     _ id: String, _ revision: RevisionID, _ transaction: ReadTransaction, withHistory: Bool
   ) throws -> DocumentPart {
     var json: JSONObject = ["_id": .string(id), "_rev": .string(revision.description), "_removed": true]
-    if withHistory { json["_revisions"] = try transaction.historyOfLeft(id, revision).revisionsJSON }
+    if withHistory, let tree = try transaction.wholeTree(ofDocument: id) {
+      json["_revisions"] = tree.history(of: revision).prefix(100).map(\.id).revisionsJSON
+    }
     return DocumentPart(text: json)
   }
 

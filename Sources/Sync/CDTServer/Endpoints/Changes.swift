@@ -16,12 +16,13 @@ extension RequestContext {
     let database = try database
     let wanted = try ChangesRequest(
       parameters, lastEventID: request.headers[.lastEventID], body: body)
-    let (start, sequences) = try await database.sequences(since: wanted.since)
+    let sequences = try await database.sequences(since: wanted.since)
     var feed = ChangesFeed(
       request: wanted, database: database, sequences: sequences, access: try await FeedAccess(self),
       client: client, shutdown: server.shutdown, queryTime: limits.queryTime)
     if let leftFilter = wanted.leftFilter {
-      feed.leftFilterAfter = try await max(start, database.sequences(since: leftFilter).start)
+      feed.leftFilterAfter = try await max(
+        sequences.start, database.sequences(since: leftFilter).start)
     }
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if wanted.isDescending, !wanted.feed.isLive {
@@ -34,7 +35,7 @@ extension RequestContext {
       var feed = feed
       if listener != nil { metrics.beginFeed() }
       defer { if listener != nil { metrics.endFeed() } }
-      try await feed.write(since: start, listener: listener, to: &out)
+      try await feed.write(listener: listener, to: &out)
     }
   }
 }

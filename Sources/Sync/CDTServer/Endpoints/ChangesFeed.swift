@@ -17,7 +17,7 @@ struct ChangesFeed: Sendable {
   /// The sequence after which documents are listed that have left the selector; `nil` if none are.
   var leftFilterAfter: Int64?
 
-  /// The documents that the user saw at earlier times, to list what has left; empty to list none of it.
+  /// The documents that the user saw at earlier times, to list what has left.
   var earlier: [any DocumentVisibility] = []
 
   private var waiting: FeedWaiting {
@@ -35,23 +35,21 @@ struct ChangesFeed: Sendable {
   }
 
   private struct Page: Sendable {
-    private(set) var rows: [Row] = []
+    var rows: [Row] = []
     /// The number of bytes of the rows.
-    private(set) var length = 0
+    var length = 0
     /// The sequence after which the next page begins.
     var last: Int64
+    /// Whether it is the beginning, before the first page.
+    var isBeginning = true
+    /// The changes that an index has found, see ``ChangesFeed/selectedChanges(since:_:)``.
+    var selected: SelectedChanges?
     /// Whether there may be more.
     var isFull = false
     /// Whether it has all changes that there are.
     var isLast = false
-    /// Whether the rules of reading or the roles of the user have changed, so that the changes begin again.
-    var isOver = false
     /// The number of changes after `last`, if it is known.
     var pending: Int?
-
-    init(last: Int64) {
-      self.last = last
-    }
 
     mutating func append(_ row: Row) {
       rows.append(row)
@@ -66,12 +64,9 @@ struct ChangesFeed: Sendable {
   // MARK: Writing
 
   /// - Parameter listener: Of the database, if the feed is live.
-  mutating func write(
-    since start: Int64, listener: ChangeListener?, to out: inout ReplyStream
-  ) async throws {
+  mutating func write(listener: ChangeListener?, to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
-    var selected = try await begin(since: start)
-    var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
+    var (page, count, quietSince) = (begin(), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
     var end = ContinuousClock.now + queryTime
@@ -81,39 +76,29 @@ struct ChangesFeed: Sendable {
       let heard = listener?.commits ?? 0
       do {
         try await access.check()
-        page = try await self.page(after: page.last, limit: limit - count, selected)
-        if let found = selected, page.last >= found.last { selected = nil }
+        if reason != nil {
+          sequences = try await database.sequences(since: request.since)
+          (page, reason) = (begin(), nil)
+        }
+        page = try await self.page(after: page, limit: limit - count)
       } catch let error as DatastoreError where error.code == .closed && listener != nil {
         // The database was deleted.
         page.pending = 0
         break
       } catch let error as CouchError {
         reason = error
-        break
+        guard error == .rulesChanged else { break }
+        page.pending = nil
+        // A feed that has sent nothing of the former state begins again.
+        guard listener == nil, count == 0, restarts < Self.maximumRestarts else { break }
+        restarts += 1
+        continue
       }
       for row in page.rows {
         try await write(row, isFirst: count == 0, to: &out)
         count += 1
       }
-      if page.isOver {
-        guard listener == nil, count == 0, restarts < Self.maximumRestarts else {
-          reason = .rulesChanged
-          break
-        }
-        // Nothing has been sent of the former state.
-        restarts += 1
-        do {
-          let (start, present) = try await database.sequences(since: request.since)
-          sequences = present
-          selected = try await begin(since: start)
-          page = Page(last: start)
-        } catch let error as CouchError {
-          reason = error
-          break
-        }
-        continue
-      }
-      if page.isLast { sequences.noteEnd() }
+      if page.isLast { sequences = sequences.ended }
       if !page.rows.isEmpty { end = .now + queryTime }
       // Rows of a full page may still wait in memory.
       if !page.rows.isEmpty, !page.isFull { quietSince = .now }
@@ -145,24 +130,19 @@ struct ChangesFeed: Sendable {
 
   private static let maximumRestarts = 8
 
-  /// Begins the changes after a sequence.
-  ///
-  /// - Returns: The changes that an index finds, see ``selectedChanges(since:)``.
-  private mutating func begin(since start: Int64) async throws -> SelectedChanges? {
-    // Who begins has nothing that could have left.
-    earlier = start > 0 || sequences.hasChanged ? sequences.visibilities : []
-    return try await selectedChanges(since: start)
+  /// Begins the changes.
+  private mutating func begin() -> Page {
+    earlier = sequences.visibilities
+    return Page(last: sequences.start)
   }
 
-  /// Writes the newest changes first.
+  /// Writes the newest changes first. A failure cuts the reply off, so that it is not taken for one without changes.
   func writeDescending(to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
     var (page, count, last) = (Page(last: .max), 0, Int64(0))
     var end = ContinuousClock.now + queryTime
     repeat {
-      page = try await self.page(after: page.last, limit: (request.limit ?? .max) - count)
-      // A reply that is cut off, which is not taken for one without changes.
-      if page.isOver { throw CouchError.rulesChanged }
+      page = try await self.page(after: page, limit: (request.limit ?? .max) - count)
       for row in page.rows {
         try await write(row, isFirst: count == 0, to: &out)
         count += 1
@@ -209,7 +189,9 @@ struct ChangesFeed: Sendable {
   ) async throws {
     // There is more, whether or not it can be read now.
     let pending =
-      if let known { known } else if reason != nil { 1 } else { try await pendingCount(after: last) }
+      if let known { known } else if reason != nil { 1 } else {
+        try await database.read { try pendingCount(after: last, $0) }
+      }
     var end = #""last_seq":"\#(sequences.text(of: last))","pending":\#(pending)"#
     if let reason { end += ",\(reason.json.text.dropFirst().dropLast())" }
     end += "}"
@@ -222,70 +204,70 @@ struct ChangesFeed: Sendable {
 
   /// The number of changes after a sequence; for a user who does not see all documents, at most of those in a distance that can be looked
   /// at without an index.
-  private func pendingCount(after last: Int64) async throws -> Int {
-    try await database.read { transaction in
-      let end = try !transaction.seesEverything ? last.addingReportingOverflow(10_000) : (.max, false)
-      return try transaction.changeCount(since: last, upTo: end.overflow ? .max : end.partialValue)
-    }
+  private func pendingCount(after last: Int64, _ transaction: ReadTransaction) throws -> Int {
+    if isDescending { return 0 }
+    let end = try !transaction.seesEverything ? last.addingReportingOverflow(10_000) : (.max, false)
+    return try transaction.changeCount(since: last, upTo: end.overflow ? .max : end.partialValue)
   }
 
   // MARK: Reading
 
-  /// Reads a page on the threads of queries if a selector decides, which may take long.
+  /// Reads a page on the threads of queries if a selector or rules decide, which may take long.
   private func read(_ body: @escaping @Sendable (ReadTransaction) throws -> Page) async throws -> Page {
-    guard case .selector = request.filter else {
-      return try await sequences.isRestricted ? database.readForQuery(body) : database.read(body)
-    }
-    return try await database.readForQuery(body)
+    let decides = request.filter.isOfBodies || sequences.visibility != nil
+    return try await decides ? database.readForQuery(body) : database.read(body)
   }
 
   /// The changes that an index finds for a selector, or for the rules of reading, up to those among which documents are listed that have
   /// left it.
-  private func selectedChanges(since start: Int64) async throws -> SelectedChanges? {
+  private func selectedChanges(
+    since start: Int64, _ transaction: ReadTransaction
+  ) throws -> SelectedChanges? {
     let selector: SelectorFilter? = if case .selector(let filter, _) = request.filter { filter } else { nil }
-    guard selector != nil || sequences.isRestricted, earlier.isEmpty,
+    guard selector != nil || sequences.visibility != nil, !isDescending,
+      earlier.isEmpty || sequences.leftAfter > 0,
       leftFilterAfter.map({ start < $0 }) ?? true
     else { return nil }
-    let limit = request.limit
-    let found = try await database.readForQuery { transaction -> SelectedChanges? in
-      guard database.isPresent(sequences, in: transaction) else { return nil }
-      return try SelectedChanges(of: selector, since: start, limit: limit, in: transaction)
-    }
+    let found = try SelectedChanges(of: selector, since: start, limit: request.limit, in: transaction)
     return leftFilterAfter.map { found?.upTo($0) } ?? found
   }
 
-  /// The changes after a sequence, or before it if the feed is descending.
-  ///
-  /// - Parameter selected: The changes that an index has found.
-  private func page(
-    after start: Int64, limit: Int, _ selected: SelectedChanges? = nil
-  ) async throws -> Page {
+  /// The changes that follow a page, or precede it if the feed is descending.
+  private func page(after previous: Page, limit: Int) async throws -> Page {
     try await read { transaction in
+      let start = previous.last
       var page = Page(last: start)
       // A limit of 0 looks at nothing.
       guard limit > 0 else { return page }
-      guard database.isPresent(sequences, in: transaction) else {
-        page.isOver = true
-        return page
-      }
-      let (changes, isFull, last) = try self.changes(after: start, selected, transaction)
+      guard try database.isPresent(sequences, in: transaction) else { throw CouchError.rulesChanged }
+      page.isBeginning = false
+      let selected =
+        try previous.isBeginning ? selectedChanges(since: start, transaction) : previous.selected
+      page.selected = selected.flatMap { start < $0.last ? $0 : nil }
+      let (changes, isFull, last) = try self.changes(after: start, page.selected, transaction)
       let end = ContinuousClock.now + Self.pageTime
-      for seen in changes {
+      for change in changes {
         try transaction.stop?.check()
-        guard page.rows.count < limit else { return page }
+        guard page.rows.count < limit else {
+          page.pending = try pendingCount(after: page.last, transaction)
+          return page
+        }
         guard page.length < ReplyStream.pageLength, page.last == start || .now < end else {
           page.isFull = true
           return page
         }
-        page.last = seen.change.sequence
-        let row =
-          try seen.hasLeft ? leftRow(for: seen.change, transaction) : row(for: seen.change, transaction)
+        page.last = change.sequence
+        let row = try change.hasLeft ? leftRow(for: change, transaction) : row(for: change, transaction)
         if let row { page.append(row) }
       }
       page.last = last ?? page.last
       page.isFull = isFull
       page.isLast = !isFull && !isDescending
-      page.pending = page.isFull ? nil : 0
+      if !isFull {
+        page.pending = 0
+      } else if page.rows.count >= limit {
+        page.pending = try pendingCount(after: page.last, transaction)
+      }
       return page
     }
   }
@@ -293,16 +275,17 @@ struct ChangesFeed: Sendable {
   /// Some changes, whether others follow, and the sequence after which these begin if it is not that of the last change.
   private func changes(
     after start: Int64, _ selected: SelectedChanges?, _ transaction: ReadTransaction
-  ) throws -> (documents: [SeenChange], isFull: Bool, last: Int64?) {
-    if let selected, start < selected.last {
+  ) throws -> (documents: [Change], isFull: Bool, last: Int64?) {
+    if let selected {
       let part = try selected.changes(after: start, limit: Self.page, in: transaction)
-      return (part.documents.map { SeenChange($0) }, true, part.last)
+      return (part.documents, true, part.last)
     }
     if isDescending {
       let changes = try transaction.changes(before: start, limit: Self.page)
-      return (changes.map { SeenChange($0) }, changes.count == Self.page, nil)
+      return (changes, changes.count == Self.page, nil)
     }
-    let found = try transaction.changesSeen(since: start, limit: Self.page, comparedWith: earlier)
+    let found = try transaction.changesSeen(
+      since: start, limit: Self.page, comparedWith: earlier, leftAfter: sequences.leftAfter)
     return (found.changes, found.last != nil, found.last)
   }
 
@@ -312,8 +295,8 @@ struct ChangesFeed: Sendable {
       return nil
     }
     var text = head(of: change, [change.revisionID])
-    // A replicator learns what it may remove: revisions that this database has.
-    let known = try transaction.revisionsOfLeft(change)
+    // A replicator learns what it may remove: revisions that this database has. It keeps a document that has others.
+    let known = try transaction.wholeTree(ofDocument: change.id)?.rows.prefix(1_000).map(\.id) ?? []
     text += #","removed":true,"revisions":["#.utf8
     text += known.map { #""\#($0)""# }.joined(separator: ",").utf8
     text.append(UInt8(ascii: "]"))
@@ -338,7 +321,7 @@ struct ChangesFeed: Sendable {
     if change.isPurged { return nil }
     var found: DocumentRevision?
     func revision() throws -> DocumentRevision? {
-      if found == nil { found = try transaction.documentIfStored(change.id, change.revisionID) }
+      if found == nil { found = try transaction.document(of: change) }
       return found
     }
     let listed = request.listsLeaves ? try transaction.leaves(of: change) : [change.revisionID]

@@ -72,7 +72,7 @@ extension RequestContext {
   func findLive(_ wanted: FindRequest, _ feed: FindFeed) async throws -> Response {
     let database = try database
     // As long as they are present, the query is the user's.
-    let sequences = try await database.sequences().sequences
+    let sequences = try await database.sequences()
     let commits = database.isForAdmin ? nil : try await database.listener()
     var query = try wanted.liveQuery()
     query.timeLimit = limits.queryTime
@@ -93,7 +93,9 @@ extension RequestContext {
       func next() async throws -> Bool {
         let commit = commits?.commits ?? 0
         try await access.check()
-        guard try await database.isPresent(sequences) else { throw CouchError.rulesChanged }
+        guard try await database.readDocuments({ try database.isPresent(sequences, in: $0) }) else {
+          throw CouchError.rulesChanged
+        }
         if let update {
           try await feed.write(update, of: wanted, to: &out)
           quietSince = .now
