@@ -9,12 +9,21 @@ package struct CSVText {
     self.separator = String(Character(separator))
   }
 
+  /// Writes a header, and a line for each row.
+  package func write(
+    _ columns: ResultColumns, _ forEachRow: (_ row: (JSONObject) throws -> Void) throws -> Void,
+    to write: @escaping (_ line: String) throws -> Void
+  ) throws {
+    try write(line(columns.paths))
+    try forEachRow { try write(line(columns.values(of: $0))) }
+  }
+
   /// The header. A name without characters is quoted, so that import reads it as one.
-  package func line(_ names: [String]) -> String {
+  private func line(_ names: [String]) -> String {
     names.map { $0.isEmpty ? "\"\"" : quoted($0) }.joined(separator: separator)
   }
 
-  package func line(_ values: [JSONValue?]) -> String { values.map(cell).joined(separator: separator) }
+  private func line(_ values: [JSONValue?]) -> String { values.map(cell).joined(separator: separator) }
 
   /// A string that looks like a number, a boolean, null or an empty cell is quoted, so that import reads it as a string.
   private func cell(_ value: JSONValue?) -> String {

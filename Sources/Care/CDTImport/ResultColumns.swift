@@ -18,6 +18,15 @@ package struct ResultColumns {
     self.isFlat = isFlat
   }
 
+  /// The columns of a file: the projected fields, or `_id`, `_rev` and the fields of all rows.
+  package init(
+    fields: [String], _ forEachRow: (_ row: (JSONObject) throws -> Void) throws -> Void
+  ) throws {
+    self.init()
+    for field in fields.isEmpty ? ["_id", "_rev"] : fields { add(try Self.path(field)) }
+    if fields.isEmpty { try forEachRow { add($0) } }
+  }
+
   /// Adds a projected field, which is there also if no row has it.
   package mutating func add(_ path: FieldPath, of rows: [JSONObject]) {
     guard isFlat else { return add(path) }

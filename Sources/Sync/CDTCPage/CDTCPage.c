@@ -125,6 +125,10 @@ static const unsigned char rules_js[] = {
 #embed "../CDTServer/Page/rules.js"
 };
 
+static const unsigned char running_js[] = {
+#embed "../CDTServer/Page/running.js"
+};
+
 static const unsigned char schema_js[] = {
 #embed "../CDTServer/Page/schema.js"
 };
@@ -164,6 +168,7 @@ static const struct cdt_page_file files[] = {
     {"revisions.js", revisions_js, sizeof revisions_js},
     {"router.js", router_js, sizeof router_js},
     {"rules.js", rules_js, sizeof rules_js},
+    {"running.js", running_js, sizeof running_js},
     {"schema.js", schema_js, sizeof schema_js},
     {"stores.js", stores_js, sizeof stores_js},
 };

@@ -3,6 +3,7 @@ import CDTJSON
 import CDTQuery
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import CouchDB
 import Foundation
 import Testing
@@ -99,6 +100,16 @@ import Testing
       for wrong in ["format=xls&\(query)", "request=%7B", "request=%7B%7D", "format=csv"] {
         #expect(try await server.get("/db/_results?\(wrong)").status == 400, "\(wrong)")
       }
+    }
+  }
+
+  @Test(arguments: ["tsv", "table", "auto"])
+  func `refuses a download in a format of the command line alone`(format: String) async throws {
+    try await withServer { server in
+      let reply = try await server.post("/db/_results?format=\(format)", ["selector": [:]])
+      #expect(reply.status == 400)
+      #expect(reply.json["reason"] == "`format` must be csv, json or jsonl.")
+      #expect(try Repository.page("server.md").contains("`format`: `csv`, `json` or `jsonl`;"))
     }
   }
 

@@ -47,7 +47,7 @@ import Testing
     let core: Set = [
       "api.js", "distribution.js", "dom.js", "editor.js", "grid.js", "history.js", "json.js", "jsonview.js",
       "menus.js",
-      "names.js", "relaxed.js", "router.js",
+      "names.js", "relaxed.js", "router.js", "running.js",
     ]
     for name in core { #expect(imports[name]?.allSatisfy(core.contains) == true, "\(name)") }
     // Take away what imports nothing that is left, until nothing is.

@@ -60,8 +60,10 @@ struct ExportCommand: ParsableCommand {
   private var chosen: Format { format ?? ending.flatMap(Format.init) ?? .jsonl }
 
   func run() throws {
-    if case .store(let store) = database, chosen != .jsonl, server.isEmpty {
-      return try write(store.open(), as: CSVText(separator: chosen == .csv ? "," : "\t"))
+    if case .store(let store) = database, server.isEmpty,
+      let csv = ResultFormat(rawValue: chosen.rawValue)?.separatedValues
+    {
+      return try write(store.open(), as: csv)
     }
     let database = try database.open(server)
     try database.check()
@@ -85,16 +87,13 @@ struct ExportCommand: ParsableCommand {
 
   /// Reads the documents twice in one state, first for the columns.
   private func write(_ datastore: Datastore, as csv: CSVText) throws {
-    let query = Query.everything
     try datastore.read { snapshot in
-      var columns = ResultColumns()
-      for name in ["_id", "_rev"] { columns.add(try ResultColumns.path(name), of: []) }
-      try snapshot.forEachJSON(query) { columns.add(try JSONObject(parsing: $0)) }
-      let output = try Output.opening(file)
-      try output.line(csv.line(columns.paths))
-      try snapshot.forEachJSON(query) {
-        try output.line(csv.line(columns.values(of: JSONObject(parsing: $0))))
+      func forEachRow(_ body: (JSONObject) throws -> Void) throws {
+        try snapshot.forEachJSON(.everything) { try body(JSONObject(parsing: $0)) }
       }
+      let columns = try ResultColumns(fields: [], forEachRow)
+      let output = try Output.opening(file)
+      try csv.write(columns, forEachRow) { try output.line($0) }
       try output.finish()
     }
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDTImport
 
 /// The options for printing documents.
 struct OutputOptions: ParsableArguments {
@@ -15,9 +16,9 @@ struct OutputOptions: ParsableArguments {
   func validate() throws {
     try refuse([
       "--pretty is for JSON; leave it out with --format \(format?.rawValue ?? "")":
-        pretty && ![nil, .jsonl, .json].contains(format),
+        pretty && format?.isJSON == false,
       "--flatten is for tables; give --format table, csv or tsv":
-        flatten && ![.table, .csv, .tsv, .auto].contains(format),
+        flatten && format?.isJSON != false,
     ])
   }
 }

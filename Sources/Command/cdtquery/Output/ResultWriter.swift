@@ -5,10 +5,7 @@ import CDTJSON
 import CDTPlatform
 import CDTQuery
 
-/// The format of printed results.
-enum ResultFormat: String, ExpressibleByArgument, CaseIterable {
-  case jsonl, json, table, csv, tsv, auto
-}
+extension ResultFormat: ExpressibleByArgument {}
 
 /// Prints results in a format, incrementally if the format allows it.
 struct ResultWriter {
@@ -31,7 +28,7 @@ struct ResultWriter {
     let isTable = OpenFile.standardOutput.isTerminal && !includes
     self.format = format != .auto ? format : isTable ? .table : .jsonl
     self.includes = includes
-    guard !includes || [.jsonl, .json].contains(self.format) else {
+    guard !includes || self.format.isJSON else {
       throw ToolError(
         .usage, "--format \(format.rawValue) can't print included documents; use --format jsonl or json")
     }
@@ -54,8 +51,7 @@ struct ResultWriter {
       if includes { try writeIncluded(results, &printer) }
       return count
     case .json: return try writeArray(results)
-    case .csv: return try writeCSV(results, CSVText(separator: ","))
-    case .tsv: return try writeCSV(results, CSVText(separator: "\t"))
+    case .csv, .tsv: return try writeSeparatedValues(results)
     case .table: return try writeTable(results)
     }
   }
@@ -177,10 +173,9 @@ struct ResultWriter {
     return (columns, rows)
   }
 
-  private func writeCSV(_ results: any QueryResults, _ csv: CSVText) throws -> Int {
+  private func writeSeparatedValues(_ results: any QueryResults) throws -> Int {
     let (columns, rows) = try rows(results)
-    try Output.standard.line(csv.line(columns.paths))
-    for row in rows { try Output.standard.line(csv.line(columns.values(of: row))) }
+    try format.separatedValues?.write(columns, rows.forEach) { try Output.standard.line($0) }
     return rows.count
   }
 

@@ -1,13 +1,13 @@
 /// The part of all results that a query returns.
 package struct ResultPage: Sendable {
-  package let skip: Int
+  package var skip: Int
   /// `nil` for all.
-  package let limit: Int?
+  package var limit: Int?
   private var passed = 0
   /// The number of results that were returned.
   package private(set) var given = 0
 
-  package init(skip: Int, limit: Int?) {
+  package init(skip: Int = 0, limit: Int? = nil) {
     (self.skip, self.limit) = (skip, limit)
   }
 
@@ -20,6 +20,11 @@ package struct ResultPage: Sendable {
 
   /// Whether no further result is needed.
   package var isComplete: Bool { limit.map { given >= $0 } ?? false }
+
+  /// The part of all results that belongs to the page.
+  package func part<Results: Collection>(of all: Results) -> Results.SubSequence {
+    all.dropFirst(skip).prefix(limit ?? .max)
+  }
 
   /// Takes the next result.
   ///

@@ -45,7 +45,7 @@ extension Query {
       if isMatch { matches.append((key, document)) }
     }
     matches.sort { $0.key < $1.key }
-    let part = matches.dropFirst(skip).prefix(limit ?? .max).map(\.document)
+    let part = ResultPage(skip: skip, limit: limit).part(of: matches).map(\.document)
     let page = query.isBackward ? part.reversed() : part
     return query.returnsDocuments
       ? page

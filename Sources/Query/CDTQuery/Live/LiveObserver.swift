@@ -193,7 +193,7 @@ final class LiveObserver: Sendable {
         return ([], [:], true)
       }
       if state.isStale { return nil }
-      let rows = state.rows.dropFirst(resolved.skip).prefix(resolved.limit ?? .max)
+      let rows = ResultPage(skip: resolved.skip, limit: resolved.limit).part(of: state.rows)
       return (rows, state.included.documents, false)
     }
   }

@@ -20,45 +20,46 @@ extension Query {
       throw QueryError(.unknownRequestKey(key))
     }
     guard let selector = request["selector"] else { throw QueryError(.requestWithoutSelector) }
+    try self.init(selector: selector)
+    for (key, value) in request where key != "selector" { try set(key, to: value) }
+    _ = try ResolvedQuery(self)
+  }
+
+  /// Creates a query from the member `selector` of a request.
+  package init(selector: JSONValue) throws(QueryError) {
     guard case .object(let object) = selector else {
       throw QueryError(.notAnObject(selector), at: "selector")
     }
     self.init(try QuerySelector(object))
-    skip = try Self.wholeNumber("skip", in: request)
-    let limit = try Self.wholeNumber("limit", in: request)
-    self.limit = limit > 0 ? limit : nil
-    switch request["sort"] {
-    case nil, .null?: break
-    case .array(let clauses)?: sort = try SortField.fields(clauses, at: "sort")
-    case .some(let found):
+  }
+
+  /// Sets a part of the query from a member of a request, other than the selector. A null value is ignored.
+  ///
+  /// - Throws: ``QueryError``. Parts that don't fit together are found when the query is used.
+  package mutating func set(_ key: String, to value: JSONValue) throws(QueryError) {
+    switch (key, value) {
+    case (_, .null): break
+    case ("sort", .array(let clauses)): sort = try SortField.fields(clauses, at: "sort")
+    case ("sort", _):
       throw QueryError(
-        .notAnArray(found, "sort", wanted: "an array of fields, [\"name\", {\"age\": \"desc\"}]"))
+        .notAnArray(value, "sort", wanted: "an array of fields, [\"name\", {\"age\": \"desc\"}]"))
+    case ("fields", .array(let paths)): fields = try Self.paths(paths)
+    case ("fields", _): throw QueryError(.notAnArray(value, "fields", wanted: "an array of paths"))
+    case ("skip", _): skip = try Self.wholeNumber(key, value)
+    case ("limit", _):
+      let limit = try Self.wholeNumber(key, value)
+      self.limit = limit > 0 ? limit : nil
+    case ("use_index", .string(let name)): useIndex = name
+    case ("use_index", _): throw QueryError(.invalidUseIndex(value))
+    case ("bookmark", .string(let text)): bookmark = try Bookmark(text)
+    case ("bookmark", _): throw QueryError(.notABookmark)
+    case ("backward", .bool(let isBackward)): self.isBackward = isBackward
+    case ("backward", _): throw QueryError(.notABoolean(value, "backward"))
+    case ("collation", _): collation = try Collation(json: value, at: "collation")
+    case ("snippets", _): snippets = try SnippetOptions(json: value)
+    case ("include", _): include = try Self.include(json: value)
+    default: throw QueryError(.unknownRequestKey(key))
     }
-    switch request["fields"] {
-    case nil, .null?: break
-    case .array(let paths)?: fields = try Self.paths(paths)
-    case .some(let found):
-      throw QueryError(.notAnArray(found, "fields", wanted: "an array of paths"))
-    }
-    switch request["use_index"] {
-    case nil, .null?: break
-    case .string(let name)?: useIndex = name
-    case .some(let found): throw QueryError(.invalidUseIndex(found))
-    }
-    switch request["bookmark"] {
-    case nil, .null?: break
-    case .string(let text)?: bookmark = try Bookmark(text)
-    case .some: throw QueryError(.notABookmark)
-    }
-    switch request["backward"] {
-    case nil, .null?: break
-    case .bool(let isBackward)?: self.isBackward = isBackward
-    case .some(let found): throw QueryError(.notABoolean(found, "backward"))
-    }
-    collation = try Collation(json: request["collation"], at: "collation")
-    snippets = try SnippetOptions(json: request["snippets"])
-    if let json = request["include"], json != .null { include = try Self.include(json: json) }
-    _ = try ResolvedQuery(self)
   }
 
   /// Creates a query from the text of a selector or of a whole request.
@@ -93,13 +94,9 @@ extension Query {
     return paths
   }
 
-  private static func wholeNumber(_ key: String, in request: JSONObject) throws(QueryError) -> Int {
-    switch request[key] {
-    case nil, .null?: return 0
-    case .some(let found):
-      guard let number = found.intValue, number >= 0 else { throw QueryError(.notAWholeNumber(found, key)) }
-      return number
-    }
+  private static func wholeNumber(_ key: String, _ value: JSONValue) throws(QueryError) -> Int {
+    guard let number = value.intValue, number >= 0 else { throw QueryError(.notAWholeNumber(value, key)) }
+    return number
   }
 }
 

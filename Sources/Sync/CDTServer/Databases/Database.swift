@@ -109,7 +109,7 @@ struct Database: Sendable {
     _ id: String, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
   ) async throws -> RevisionID {
     let limit = revisionsLimit
-    let revision = try await write { transaction in
+    let revision = try await writeWithoutRollback { transaction in
       try transaction.checkSeen(id)
       let revision = try body(transaction)
       try transaction.stem(id, to: limit, after: [revision])
@@ -119,10 +119,14 @@ struct Database: Sendable {
     return revision
   }
 
-  /// Runs a write, together with those of other requests. What it throws is thrown; what it has changed before is still saved.
-  func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+  /// Runs a write, together with those of other requests.
+  ///
+  /// Unlike in `Datastore.write`, an error of the closure does not roll back what the closure has changed before.
+  func writeWithoutRollback<R: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws -> R
+  ) async throws -> R {
     do {
-      return try await shared.writes.write(under: rules, body)
+      return try await shared.writes.writeWithoutRollback(under: rules, body)
     } catch let violation as UniqueViolation {
       throw try await readDocuments { try violation.naming($0.sees) }
     }

@@ -54,12 +54,6 @@ extension OpenDatabase {
   /// The number of revisions that are kept of each branch of a document.
   var revisionsLimit: Int { settings.revisionsLimit ?? 1_000 }
 
-  /// Lets the indexes follow design documents that were written, so that the next request finds them.
-  func noteWrites(of ids: [String]) async {
-    // If that fails now, the datastore tries again in the background.
-    if ids.contains(where: DocumentID.isDesign) { _ = try? await store.indexDefinitions() }
-  }
-
   /// The rules for what the server writes itself.
   var rulesOfServer: EnforcedRules {
     EnforcedRules(
@@ -79,13 +73,25 @@ extension OpenDatabase {
       )
     }
     let used = max(0, size - free)
-    return [
-      "db_name": .string(name), "update_seq": .string(sequence ?? "\(last)-\(created)"), "purge_seq": "0",
-      "instance_start_time": .string(created),
-      "doc_count": .int(Int64(count)), "doc_del_count": .int(Int64(all - count)),
-      "sizes": ["file": .int(size), "external": .int(used), "active": .int(used)],
-      "props": [:], "cluster": ["q": 1, "n": 1, "w": 1, "r": 1], "disk_format_version": 8,
-      "compact_running": .bool(isCompacting),
+    var info = Self.info(
+      name, sequence: sequence ?? "\(last)-\(created)", created: created, count: count, deleted: all - count,
+      isCompacting: isCompacting)
+    info["sizes"] = ["file": .int(size), "external": .int(used), "active": .int(used)]
+    info["props"] = [:]
+    info["cluster"] = ["q": 1, "n": 1, "w": 1, "r": 1]
+    info["disk_format_version"] = 8
+    return info
+  }
+
+  /// The totals that every database has, also `_users`, whose documents are in no store.
+  static func info(
+    _ name: String, sequence: String = "0", created: String = "0", count: Int, deleted: Int = 0,
+    isCompacting: Bool = false
+  ) -> JSONObject {
+    [
+      "db_name": .string(name), "update_seq": .string(sequence), "purge_seq": "0",
+      "instance_start_time": .string(created), "doc_count": .int(Int64(count)),
+      "doc_del_count": .int(Int64(deleted)), "compact_running": .bool(isCompacting),
     ]
   }
 

@@ -28,10 +28,11 @@ final class WriteGroup: Sendable {
     self.store = store
   }
 
-  /// Runs a write, together with others. What it throws is thrown; what it has changed before is still saved.
+  /// Runs a write, together with others. An error of the closure is thrown to its caller alone, and does not roll back what the
+  /// closure has changed before.
   ///
   /// - Parameter rules: The rules of the user who writes.
-  func write<R: Sendable>(
+  func writeWithoutRollback<R: Sendable>(
     under rules: some DocumentRules, _ body: @escaping @Sendable (WriteTransaction) throws -> R
   ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in

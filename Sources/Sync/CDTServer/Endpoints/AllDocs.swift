@@ -150,7 +150,7 @@ struct AllDocsRequest: Sendable {
         try transaction.documentCount(in: all), try before.map { try transaction.documentCount(in: $0) } ?? 0
       )
     }
-    let (start, overflow) = offset.addingReportingOverflow(options.skip)
+    let (start, overflow) = offset.addingReportingOverflow(options.page.skip)
     let skipped = overflow ? total : min(total, start)
     let sequence = options.includesSequence ? #""update_seq":"\#(sequence)","# : ""
     try await out.write(
@@ -179,8 +179,8 @@ struct AllDocsRequest: Sendable {
     _ range: DocumentRange, of database: Database, _ isFirst: inout Bool, to out: inout ReplyStream
   ) async throws {
     var range = range
-    var left = options.limit ?? .max
-    var skip = options.skip
+    var left = options.page.limit ?? .max
+    var skip = options.page.skip
     while left > 0 {
       let (current, offset, count) = (range, skip, min(left, Self.pageCount))
       let page = try await database.read {

@@ -105,7 +105,7 @@ extension RequestContext {
   private func saveTogether(_ inputs: [BulkInput], areNewEdits: Bool) async throws -> [JSONObject] {
     let database = try database
     let limit = database.revisionsLimit
-    let outcomes = try await database.write { transaction in
+    let outcomes = try await database.writeWithoutRollback { transaction in
       let saving = DocumentSaving(transaction)
       var written: [KeyBytes: [RevisionID]] = [:]
       let rows = try inputs.compactMap { input -> JSONObject? in

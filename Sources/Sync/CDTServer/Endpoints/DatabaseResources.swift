@@ -36,12 +36,11 @@ extension RequestContext {
 
   /// The ids of the documents that have a conflict.
   func conflicts() async throws -> Response {
-    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
-    let end = ContinuousClock.now + limits.queryTime
-    let ids = try await database.query(until: end) { try $0.conflictedDocumentIDs() }
+    let page = try parameters.page()
+    let ids = try await database.query(until: .now + limits.queryTime) { try $0.conflictedDocumentIDs() }
     return Reply.json([
       "total_rows": .int(Int64(ids.count)),
-      "ids": .array(ids.dropFirst(skip).prefix(limit ?? .max).map { .string($0) }),
+      "ids": .array(page.part(of: ids).map { .string($0) }),
     ])
   }
 
@@ -49,14 +48,13 @@ extension RequestContext {
   func brokenRules() async throws -> Response {
     // An admin also asks which documents another user could not save.
     try security().checkAdmin(sender)
-    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit") ?? 100)
-    let end = ContinuousClock.now + limits.queryTime
+    let page = try parameters.page(limit: 100)
     let database = try database
     let id = parameters["id"]
-    let (rules, total, rows) = try await database.query(until: end) { transaction in
-      var (total, rows): (Int, [JSONValue]) = (0, [])
+    let (rules, total, rows) = try await database.query(until: .now + limits.queryTime) { transaction in
+      var (total, page, rows): (Int, ResultPage, [JSONValue]) = (0, page, [])
       try database.forEachViolation(ofDocument: id, in: transaction) { violation in
-        if total >= skip, rows.count < limit {
+        if page.take() {
           rows.append([
             "id": .string(violation.documentID), "reason": .string(violation.reason),
             "failures": .array(violation.failures.map { .object($0.json) }),
@@ -70,7 +68,7 @@ extension RequestContext {
       return (rules, total, rows)
     }
     return Reply.json([
-      "rules": .array(rules), "total_rows": .int(Int64(total)), "offset": .int(Int64(skip)),
+      "rules": .array(rules), "total_rows": .int(Int64(total)), "offset": .int(Int64(page.skip)),
       "rows": .array(rows),
     ])
   }
@@ -79,8 +77,7 @@ extension RequestContext {
   func fields() async throws -> Response {
     let limit = try parameters.count("limit")
     let isSampling = parameters.flag("statistics")
-    let end = ContinuousClock.now + limits.queryTime
-    let summary = try await database.query(until: end) {
+    let summary = try await database.query(until: .now + limits.queryTime) {
       try $0.summarizeFields(ofFirst: limit, isSampling: isSampling)
     }
     var json = summary.json

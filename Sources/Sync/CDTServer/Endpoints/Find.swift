@@ -11,7 +11,8 @@ extension RequestContext {
     let start = ContinuousClock.now
     let wanted = try FindRequest(await jsonObject())
     if let feed = try FindFeed(parameters) { return try await findLive(wanted, feed) }
-    if wanted.isForGroups { return try await findGroups(wanted) }
+    if wanted.group != nil { return try await findGroups(wanted) }
+    let reply = try FindReply(to: wanted)
     let (limit, slow) = (limits.queryTime, server.configuration.slowQuery)
     let (documents, end, slowPlan) = try await database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
@@ -19,15 +20,16 @@ extension RequestContext {
         var (count, documents) = (0, ReplySpool())
         let (cursor, warning) = try wanted.cursor(by: engine)
         defer { cursor.end() }
-        try wanted.forEachText(cursor, transaction) { document in
-          try documents.append(row: document, isFirst: count == 0)
+        try reply.forEachText(cursor, transaction) { document in
+          try documents.append(row: document)
           count += 1
         }
         try appendIncluded(cursor, transaction, to: &documents)
         let examined = cursor.examined
-        var end: JSONObject = ["bookmark": .string(try cursor.bookmark()?.text ?? wanted.bookmark)]
-        if wanted.isBackward != nil {
-          end["first_bookmark"] = .string(try cursor.bookmark(ofFirst: true)?.text ?? wanted.bookmark)
+        var end: JSONObject = ["bookmark": try cursor.bookmark().map { .string($0.text) } ?? wanted.bookmark]
+        if wanted.hasFirstBookmark {
+          end["first_bookmark"] =
+            try cursor.bookmark(ofFirst: true).map { .string($0.text) } ?? wanted.bookmark
         }
         if wanted.wantsStatistics {
           var statistics: JSONObject = [
@@ -42,7 +44,7 @@ extension RequestContext {
         }
         if let warning {
           end["warning"] = .string(warning)
-        } else if try cursor.isScan && cursor.explanation().lacksIndex {
+        } else if try cursor.isScan && cursor.explanation().suggestedFields != nil {
           end["warning"] = "No matching index found, create an index to optimize query time."
         }
         let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
@@ -62,11 +64,9 @@ extension RequestContext {
     let text = DocumentText(transaction, DocumentOptions())
     for (number, name) in links.names.enumerated() {
       try spool.append("\(number == 0 ? ",\"included\":{" : "\n},")\(JSONValue.string(name).text):{".utf8)
-      var isFirst = true
       try cursor.forEachLinked(links.ids(ofInclude: number)) { document in
         let row = Array("\(JSONValue.string(document.id).text):".utf8) + (try text.text(of: document))
-        try spool.append(row: row, isFirst: isFirst)
-        isFirst = false
+        try spool.append(row: row)
       }
     }
     try spool.append("\n}}".utf8)
@@ -84,9 +84,7 @@ extension RequestContext {
       try QueryEngine.answering(in: transaction) { engine in
         var rows = ReplySpool()
         guard let query = try wanted.groupQuery(engine) else { return (rows, String?.none) }
-        for (number, row) in try engine.groups(query).enumerated() {
-          try rows.append(row: row.utf8Text, isFirst: number == 0)
-        }
+        for row in try engine.groups(query) { try rows.append(row: row.utf8Text) }
         let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
         return (rows, isSlow ? try engine.explain(query).description : nil)
       }
@@ -110,9 +108,9 @@ extension RequestContext {
   func explain() async throws -> Response {
     let database = try database
     let wanted = try FindRequest(await jsonObject())
-    let end = ContinuousClock.now + limits.queryTime
     let wantsHints = parameters.flag("hints")
-    let (explanation, hints, isRestricted) = try await database.query(until: end) { transaction in
+    let (explanation, hints, isRestricted) = try await database.query(until: .now + limits.queryTime) {
+      transaction in
       try QueryEngine.answering(in: transaction) { engine in
         (
           try wanted.explanation(by: engine), wantsHints ? try wanted.hints(by: engine) : nil,
@@ -133,9 +131,10 @@ extension RequestContext {
       "dbname": .string(database.name),
       "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
-      "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
+      "skip": .int(Int64(wanted.page.skip)), "fields": .array(wanted.fields.map { .string($0) }),
       "index_candidates": isRestricted ? [] : .array(explanation.candidates), "selector_hints": [],
-      "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(plan)),
+      "covering": explanation.json["covered"] ?? false,
+      "plan": .object(wanted.filter?.completed(plan) ?? plan),
     ]
     reply["hints"] = hints.map { .array($0.map { .string($0) }) }
     return Reply.json(reply)
@@ -143,9 +142,6 @@ extension RequestContext {
 }
 
 extension Explanation {
-  /// Whether every document is read, and an index would help.
-  fileprivate var lacksIndex: Bool { suggestedFields != nil }
-
   /// The body of `POST _index` for an index that would help; null if there is none.
   fileprivate var request: JSONValue {
     guard let suggestedFields else { return .null }

@@ -40,7 +40,7 @@ struct FindFeed: Sendable {
 
   /// Writes an element as one line of JSON.
   func write(
-    _ update: LiveUpdate<DocumentRevision>, of request: FindRequest, to out: inout ReplyStream
+    _ update: LiveUpdate<DocumentRevision>, of reply: FindReply, to out: inout ReplyStream
   ) async throws {
     if isEventSource { try await out.write("data: ") }
     let difference = update.difference
@@ -54,13 +54,13 @@ struct FindFeed: Sendable {
       try await out.write(Array(#","\#(name)":["#.utf8))
       for (number, position) in positions.enumerated() {
         try await out.write(Array((number > 0 ? "," : "").utf8) + Array(#"{"at":\#(position),"doc":"#.utf8))
-        try await out.write(request.text(of: update.results[position])[...])
+        try await out.write(reply.text(of: update.results[position])[...])
         try await out.write("}")
       }
       try await out.write("]")
     }
     if !update.included.isEmpty {
-      let included = update.included.json(FindRequest.whole).text
+      let included = update.included.json(FindReply.whole).text
       try await out.write(Array(#","included":\#(included)"#.utf8))
     }
     try await out.write(isEventSource ? "}\n\n" : "}\n")
@@ -70,7 +70,7 @@ struct FindFeed: Sendable {
 extension RequestContext {
   /// Answers `_find` with a feed: an event for the results as they are, and one for each change of them.
   func findLive(_ wanted: FindRequest, _ feed: FindFeed) async throws -> Response {
-    let database = try database
+    let (database, reply) = (try database, try FindReply(to: wanted))
     // As long as they are present, the query is the user's.
     let sequences = try await database.sequences()
     let commits = database.isForAdmin ? nil : try await database.listener()
@@ -97,7 +97,7 @@ extension RequestContext {
           throw CouchError.rulesChanged
         }
         if let update {
-          try await feed.write(update, of: wanted, to: &out)
+          try await feed.write(update, of: reply, to: &out)
           quietSince = .now
         }
         guard !results.isOver else { return false }

@@ -11,7 +11,7 @@ import Hummingbird
 /// without one.
 extension RequestContext {
   func indexes() async throws -> Response {
-    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
+    let page = try parameters.page()
     let known =
       try await parameters.flag("statistics")
       ? database.measureIndexes(until: .now + limits.queryTime).map(IndexJSON.measured)
@@ -19,7 +19,7 @@ extension RequestContext {
     let all = [IndexJSON.allDocuments] + known
     return Reply.json([
       "total_rows": .int(Int64(all.count)),
-      "indexes": .array(all.dropFirst(skip).prefix(limit ?? .max).map { .object($0) }),
+      "indexes": .array(page.part(of: all).map { .object($0) }),
     ])
   }
 

@@ -27,7 +27,7 @@ extension RequestContext {
   func deleteLocalDocument() async throws -> Response {
     let id = localID
     try LocalDocumentInput.checkID(id)
-    let isThere = try await database.write { transaction in
+    let isThere = try await database.writeWithoutRollback { transaction in
       guard try transaction.localDocument(withID: id) != nil else { return false }
       try transaction.setLocalDocument(nil, withID: id)
       return true
@@ -41,7 +41,7 @@ extension RequestContext {
     let input = try bytes.withUnsafeReadableBytes { bytes throws(CouchError) in
       try LocalDocumentInput(id: id, bytes, limits)
     }
-    try await database.write { try input.save(in: $0) }
+    try await database.writeWithoutRollback { try input.save(in: $0) }
     return Reply.json(
       input.reply, input.isDeletion ? .ok : .created,
       headers: [.location: url(try database.name, LocalDocumentInput.prefix + id)])

@@ -125,11 +125,11 @@ import Hummingbird
     private func list<Element>(
       _ all: [Element], _ name: String, _ row: (Element) -> JSONObject?
     ) throws -> Response {
-      let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit") ?? 100)
+      let page = try parameters.page(limit: 100)
       let rows = all.compactMap(row)
       return Reply.json([
-        "total_rows": .int(Int64(rows.count)), "offset": .int(Int64(skip)),
-        name: .array(rows.dropFirst(skip).prefix(limit).map { .object($0) }),
+        "total_rows": .int(Int64(rows.count)), "offset": .int(Int64(page.skip)),
+        name: .array(page.part(of: rows).map { .object($0) }),
       ])
     }
 

@@ -39,12 +39,7 @@ extension RequestContext {
   }
 
   func usersInfo() async throws -> Response {
-    let users = try await users()
-    return Reply.json([
-      "db_name": "_users", "doc_count": .int(Int64(users.all.count)), "doc_del_count": 0, "update_seq": "0",
-      "purge_seq": "0",
-      "instance_start_time": "0", "compact_running": false,
-    ])
+    Reply.json(OpenDatabase.info("_users", count: try await users().all.count))
   }
 
   func allUsers() async throws -> Response {

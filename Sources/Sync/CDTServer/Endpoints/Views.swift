@@ -128,7 +128,7 @@ private struct ViewReply {
     if !groups {
       let counts = try reader.counts(before: ranges.first ?? ViewQuery())
       head["total_rows"] = .int(Int64(counts.all))
-      let (offset, overflows) = counts.before.addingReportingOverflow(options.skip)
+      let (offset, overflows) = counts.before.addingReportingOverflow(options.page.skip)
       head["offset"] =
         options.keys == nil ? .int(Int64(overflows ? counts.all : min(counts.all, offset))) : .null
     }
@@ -137,12 +137,12 @@ private struct ViewReply {
     }
     let beginning = head.text.dropLast()
     try spool.append((beginning + (head.isEmpty ? "" : ",") + #""rows":["#).utf8)
-    var page = ResultPage(skip: options.skip, limit: options.limit)
+    var page = options.page
     /// Appends a row of the page.
     ///
     /// - Returns: Whether more are wanted.
     func append(_ row: () throws -> [UInt8]) throws -> Bool {
-      if page.take() { try spool.append(row: row(), isFirst: page.given == 1) }
+      if page.take() { try spool.append(row: row()) }
       return !page.isComplete
     }
     for range in ranges where !page.isComplete {

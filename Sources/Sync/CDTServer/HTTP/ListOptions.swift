@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CouchDB
 
 /// The options of resources that list rows in the order of their keys, from the query of a request or from its body.
@@ -9,8 +10,7 @@ struct ListOptions: Sendable {
   private(set) var isEndIncluded = true
   private(set) var isDescending = false
   private(set) var keys: [JSONValue]?
-  private(set) var limit: Int?
-  private(set) var skip = 0
+  private(set) var page = ResultPage()
   private(set) var includesDocuments = false
   private(set) var includesSequence = false
   private(set) var documents = DocumentOptions()
@@ -44,11 +44,11 @@ struct ListOptions: Sendable {
       case "update_seq": includesSequence = try Self.flag(name, value)
       case "conflicts": documents.conflicts = try Self.flag(name, value)
       case "attachments": documents.attachments = try Self.flag(name, value)
-      case "limit": limit = try Self.count(name, value)
+      case "limit": page.limit = try Self.count(name, value)
       case "reduce": reduces = try Self.flag(name, value)
       case "group": groupLevel = try Self.flag(name, value) ? .max : 0
       case "group_level": groupLevel = try Self.count(name, value)
-      case "skip": skip = try Self.count(name, value)
+      case "skip": page.skip = try Self.count(name, value)
       default: break
       }
     }
@@ -107,7 +107,7 @@ struct ListOptions: Sendable {
 
   /// The keys whose rows are wanted, in the order of their rows; `nil` if the request names none.
   var wantedKeys: [JSONValue]? {
-    keys.map { Array((isDescending ? $0.reversed() : $0).dropFirst(skip).prefix(limit ?? .max)) }
+    keys.map { Array(page.part(of: isDescending ? $0.reversed() : $0)) }
   }
 
   /// The wanted part of some names, which are keys.
@@ -116,8 +116,8 @@ struct ListOptions: Sendable {
   func page(of names: [String]) -> [String] {
     let wanted = keys.map { Set($0.compactMap(\.stringValue).map(KeyBytes.init)) }
     guard let range = range(within: DocumentRange()) else { return [] }
-    let page = names.filter { range.contains($0) && wanted?.contains(KeyBytes($0)) != false }
-    return Array((isDescending ? page.reversed() : page).dropFirst(skip).prefix(limit ?? .max))
+    let found = names.filter { range.contains($0) && wanted?.contains(KeyBytes($0)) != false }
+    return Array(page.part(of: isDescending ? found.reversed() : found))
   }
 }
 
@@ -128,6 +128,13 @@ extension DocumentRange {
     }
     guard let upper else { return true }
     return !upper.id.precedes(name) && (upper.isIncluded || !name.hasSameBytes(as: upper.id))
+  }
+}
+
+extension QueryParameters {
+  /// The page that `skip` and `limit` choose; without them, the first rows up to a limit.
+  func page(limit: Int? = nil) throws(CouchError) -> ResultPage {
+    ResultPage(skip: try count("skip") ?? 0, limit: try count("limit") ?? limit)
   }
 }
 

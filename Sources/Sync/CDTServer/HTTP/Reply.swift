@@ -141,19 +141,23 @@ struct ReplyStream {
 struct ReplySpool {
   private var memory: [UInt8] = []
   private var file: ScratchFile?
+  /// Whether the end is a row.
+  private var endsInRow = false
 
   /// The number of bytes in memory.
   private static let longest = 1 << 20
 
   mutating func append(_ bytes: some Sequence<UInt8>) throws(CouchError) {
     memory += bytes
+    endsInRow = false
     if memory.count >= Self.longest { try spill() }
   }
 
   /// Appends a row of an array.
-  mutating func append(row: [UInt8], isFirst: Bool) throws(CouchError) {
-    memory += isFirst ? "\n".utf8 : ",\n".utf8
+  mutating func append(row: [UInt8]) throws(CouchError) {
+    memory += endsInRow ? ",\n".utf8 : "\n".utf8
     try append(row)
+    endsInRow = true
   }
 
   private mutating func spill() throws(CouchError) {

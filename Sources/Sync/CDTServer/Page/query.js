@@ -1,6 +1,6 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
 import {button, choice, copy, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
-import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Refusal, repeat, send} from './api.js'
+import {get, path, post, postForDocuments, Refusal} from './api.js'
 import {line, parse, swift} from './json.js'
 import {copyJSON, jsonView} from './jsonview.js'
 import {grid, pathsOf} from './grid.js'
@@ -9,6 +9,7 @@ import {fieldsOf, isKnown, namesOf, nearest} from './names.js'
 import {showPlan} from './plan.js'
 import {bulkMenu, countOf} from './bulk.js'
 import {historyMenu, keepQuery} from './history.js'
+import {follow, gather} from './running.js'
 import {link, remember, returnToPlace} from './router.js'
 
 /** More results are not kept in the page. */
@@ -19,7 +20,7 @@ export async function showQuery({main, store, parameters, signal}) {
   // Whoever may not read the store has nothing to write a query for.
   await get(path(store), signal)
   const state = {store, signal, form: 'Table', docs: [], hints: [], running: null}
-  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 2, names: begun => suggestions(state, begun)})
+  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 2, names: begun => (begun.startsWith('$') ? state.names.operators : state.names.fields).filter(name => name.startsWith(begun))})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
   state.limitField = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: parameters.get('limit') ?? '50'})
@@ -71,11 +72,6 @@ export async function showQuery({main, store, parameters, signal}) {
 
 function fieldsOfForm({selector, sort, fields}) { return {selector, sort, fields} }
 
-function suggestions(state, begun) {
-  const known = begun.startsWith('$') ? state.names.operators : state.names.fields
-  return known.filter(name => name.startsWith(begun))
-}
-
 // MARK: The request
 
 /** The request as JSON, with the selector as it was written. */
@@ -113,6 +109,9 @@ function sortOf(value, known) {
     return new Map([[name, direction ?? 'asc']])
   })
 }
+
+/** The names and directions of a sort. */
+function termsOf(wanted) { return (wanted?.get('sort') ?? []).map(term => [...term][0]) }
 
 /** A request for all pages. */
 function unpaged(wanted) { return new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')) }
@@ -169,13 +168,12 @@ async function start(state) {
   state.hints = []
   state.grid.sorted(sort?.name, sort?.direction === 'desc' ? 'descending' : 'ascending')
   showHint(state)
-  state.limit = wanted.get('limit')
   const query = line(unpaged(wanted))
   if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
   state.docs = []
   state.total = state.end = null
   const failed = error => { if (!signal.aborted) refused(state, error) }
-  if (state.live.checked) follow(state, wanted, signal).catch(failed)
+  if (state.live.checked) follow(state.store, wanted, signal, docs => showLive(state, docs)).catch(failed)
   else await once(state, wanted, signal).catch(failed)
 }
 
@@ -183,7 +181,7 @@ async function start(state) {
 function showHint(state) {
   const {names, wanted, hint} = state
   const none = name => `None of the first 1,000 documents has the field "${visible(name, 100)}"`
-  const sort = (wanted?.get('sort') ?? []).map(term => [...term.keys()][0]).filter(name => !isKnown(name, names.fields))
+  const sort = termsOf(wanted).map(([name]) => name).filter(name => !isKnown(name, names.fields))
   const parts = [
     ...sort.map(name => [`${none(name)} of the sort${meant(name, names.fields) || '.'} `]),
     ...unknownFields(state).map(({name, place, prefix}) => {
@@ -234,40 +232,13 @@ function complain(state, error) {
   else tell(error)
 }
 
-/** The server replies when it has found all results of a request, so the first ones are asked for alone. */
-const firstParts = [10, 40]
-
 async function once(state, wanted, signal) {
   fill(state.summary, 'Running…')
-  const {docs, limit, starts} = state
-  const end = state.end = {time: 0, documents: 0, keys: 0, warning: null}
-  const body = withIds(wanted).set('execution_stats', true)
-  goOn(body, state.skip, starts)
-  // With a sort, each part could take as long as the whole; with a number of results to skip, each could have another order.
-  const parts = wanted.has('sort') || body.has('skip') ? [] : firstParts
-  for (let part = 0; docs.length < limit; part++) {
-    const [before, size] = [docs.length, Math.min(parts[part] ?? limit, limit - docs.length)]
-    body.set('limit', size)
-    let last
-    try {
-      last = await receive(state, body, signal)
-    } catch (error) {
-      if (signal.aborted || before === 0) throw error
-      // What was found is kept.
-      docs.length = before
-      end.warning = `The other results are missing: ${error.message}`
-      break
-    }
-    const stats = last.execution_stats
-    end.time += stats.execution_time_ms
-    end.documents += stats.total_docs_examined
-    end.keys += stats.total_keys_examined
-    end.warning ??= last.warning
-    if (last.bookmark !== 'nil') starts.set(state.skip + docs.length, last.bookmark)
-    if (docs.length - before < size) break
-    goOn(body, state.skip + docs.length, starts)
-    if (docs.length < limit) fill(state.summary, `Running… ${count(docs.length, 'result')} so far.`)
-  }
+  const {store, docs, starts} = state
+  state.end = await gather(store, wanted, docs, starts, signal, () => {
+    showResults(state)
+    if (docs.length) fill(state.summary, `Running… ${count(docs.length, 'result')} so far.`)
+  })
   showResults(state)
   summarize(state)
   returnToPlace()
@@ -282,49 +253,6 @@ async function explainNone(state, wanted, signal) {
   state.hints = hints
   showHint(state)
   summarize(state)
-}
-
-/** The request with the ids of its results, which the page opens. */
-function withIds(wanted) {
-  const fields = wanted.get('fields')
-  return fields && !fields.includes('_id') ? new Map(wanted).set('fields', [...fields, '_id']) : new Map(wanted)
-}
-
-/** A result as it is shown. */
-function entry(state, doc) {
-  const id = doc.get('_id')
-  if (state.wanted.get('fields')?.includes('_id') === false) doc.delete('_id')
-  return {id, doc}
-}
-
-/** Lets a request begin after some results: where the page before has ended, as another plan may have another order. */
-function goOn(body, skip, starts) {
-  const bookmark = starts.get(skip)
-  for (const name of ['skip', 'bookmark']) body.delete(name)
-  if (bookmark) body.set('bookmark', bookmark)
-  else if (skip) body.set('skip', skip)
-}
-
-/** Adds the results of a request, and returns the end of the reply. */
-async function receive(state, body, signal) {
-  const {docs} = state
-  const response = await send('POST', path(state.store, '_find'), {body: line(body), signal})
-  let [end, painted] = [null, 0]
-  for await (const {text, isWhole, length} of lines(response)) {
-    if (text.startsWith(']')) end = JSON.parse('{"docs":[' + text)
-    // A result may have a field of this name.
-    else if (text === '{"docs":[') continue
-    else if (!isWhole) docs.push(long(text, length))
-    else docs.push(entry(state, parse(text.replace(/,$/, ''))))
-    // The results are seen as they come.
-    if (performance.now() - painted > 200) {
-      showResults(state)
-      painted = performance.now()
-    }
-  }
-  showResults(state)
-  if (!end) throw new Refusal(0, 'unreadable', 'The reply of the server has ended early.')
-  return end
 }
 
 /** The number of all results, of which the page shows some. */
@@ -344,7 +272,7 @@ function summarize(state) {
   const [first, last] = [state.skip + 1, state.skip + state.docs.length]
   const shown = state.docs.length ? `Results ${first.toLocaleString('en')} to ${last.toLocaleString('en')}` : 'No results'
   const {time, warning, documents, keys} = state.end
-  const {limit} = state
+  const limit = state.wanted.get('limit')
   const focused = focusedIn(state.summary)
   fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms${isNaN(documents) ? '' : `; ${count(documents, 'document')} and ${count(keys, 'index row')} read`}. `,
     state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
@@ -365,27 +293,15 @@ async function turn(state, step) {
   focusIn(state.summary, focused)
 }
 
-/** Shows the results, and then what changes in them. */
-function follow(state, wanted, signal) {
-  return repeat(1000, signal, async answered => {
-    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(withIds(wanted)), signal})
-    // A feed begins with all results.
-    const docs = []
-    for await (const {text, isWhole} of lines(response, longestSilence)) {
-      if (!text) continue
-      if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
-      answered()
-      change(docs, parse(text), doc => entry(state, doc))
-      state.docs = docs
-      showResults(state)
-      fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
-        button('Stop', () => {
-          state.live.checked = false
-          state.selector.area.focus()
-          return liveChanged(state)
-        }))
-    }
-  })
+function showLive(state, docs) {
+  state.docs = docs
+  showResults(state)
+  fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
+    button('Stop', () => {
+      state.live.checked = false
+      state.selector.area.focus()
+      return liveChanged(state)
+    }))
 }
 
 /** Follows the query whose results are shown, or stops that. */
@@ -395,19 +311,6 @@ function liveChanged(state) {
   if (state.live.checked) return start(state)
   state.running.abort()
   fill(state.summary, 'Stopped.')
-}
-
-/** Changes a list by a difference, as docs/server.md describes it. */
-function change(docs, difference, entry) {
-  const moves = difference.get('moves')
-  const gone = [...difference.get('removals'), ...moves.map(move => move.get('from'))].sort((a, b) => b - a)
-  const taken = new Map(gone.map(at => [at, docs.splice(at, 1)[0]]))
-  const added = [
-    ...difference.get('insertions').map(insertion => ({at: insertion.get('at'), doc: entry(insertion.get('doc'))})),
-    ...moves.map(move => ({at: move.get('to'), doc: taken.get(move.get('from'))})),
-  ]
-  for (const {at, doc} of added.sort((a, b) => a.at - b.at)) docs.splice(at, 0, doc)
-  for (const update of difference.get('updates')) docs[update.get('at')] = entry(update.get('doc'))
 }
 
 function showResults(state) {
@@ -440,7 +343,7 @@ function sortBy(state, name) {
 
 /** The first field of the sort. */
 function sortedBy(state) {
-  const term = [...(state.wanted?.get('sort') ?? [])[0] ?? []][0]
+  const [term] = termsOf(state.wanted)
   return term && {name: term[0], direction: term[1]}
 }
 
@@ -480,8 +383,7 @@ function asSwift(wanted) {
   parts.push(`limit: ${wanted.get('limit')}`)
   if (wanted.has('fields')) parts.push(`fields: ${swift(wanted.get('fields'))}`)
   if (wanted.has('sort')) {
-    const terms = wanted.get('sort').map(field => [...field][0]).map(([name, direction]) =>
-      direction === 'desc' ? `.descending(${swift(name)})` : swift(name))
+    const terms = termsOf(wanted).map(([name, direction]) => direction === 'desc' ? `.descending(${swift(name)})` : swift(name))
     parts.push(`sort: [${terms.join(', ')}]`)
   }
   return `let documents = try store.find(${parts.join(', ')})`
@@ -491,8 +393,7 @@ async function asCommand(wanted, state) {
   const {directory} = await get('/', state.signal)
   const place = directory ? `${directory}/${encodeURIComponent(state.store)}` : location.origin + path(state.store)
   const words = ['cdtquery', 'find', place, line(wanted.get('selector'))]
-  const terms = (wanted.get('sort') ?? []).map(field => [...field][0])
-  if (terms.length) words.push('--sort', terms.map(([name, direction]) => direction === 'desc' ? `${name}:desc` : name).join(','))
+  if (wanted.has('sort')) words.push('--sort', termsOf(wanted).map(([name, direction]) => direction === 'desc' ? `${name}:desc` : name).join(','))
   if (wanted.has('skip')) words.push('--skip', String(wanted.get('skip')))
   words.push('--limit', String(wanted.get('limit')))
   if (wanted.has('fields')) words.push('--fields', wanted.get('fields').join(','))
