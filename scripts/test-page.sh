@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Uses the page of cdtquery look and cdtquery serve in Chromium, as a person does. With RECORD_IMAGES=1 the pictures of docs/look.md
 # are written, and with RECORD_STRUCTURE=1 what each view has and where, Tests/Page/structure.json, which is compared otherwise. Arguments
-# name tests, such as test_points.PointsOnPhone.test_query_is_copied. With CDTQUERY, a program that was built before is used.
+# name tests, such as test_query_form.QueryFormOnPhone.test_query_is_copied. With CDTQUERY, a program that was built before is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-packages.sh python3 python3-venv chromium chromium-driver

@@ -5,7 +5,7 @@ import Testing
 
 /// The examples of `docs/backup.md`, each as it stands there.
 @Suite struct BackupGuideTests {
-  @Test func examples() throws {
+  @Test func `a backup is restored at a sequence, read with its passphrase, verified and compared`() throws {
     try withTemporaryDirectory(inMemory: true) { directory in
       let backup = "\(directory)/backup"
       let stores = try DatastoreManager(directory: "\(directory)/stores")
@@ -14,6 +14,8 @@ import Testing
 
       let report = try store.backup(to: backup)
       print(report.documents, "documents up to sequence", report.increment.sequence)
+      #expect(report.documents == 1)
+      #expect(try store.read { try $0.lastSequence() } == report.increment.sequence)
 
       let manager = try DatastoreManager.temporary()
       let restored = try manager.datastore(named: "restored")
@@ -28,6 +30,10 @@ import Testing
 
         let opened = Backup(directory: backup, encryption: .passphrase("correct horse battery staple"))
         print(try opened.increments().map(\.time))
+        #expect(try opened.increments().count == 1)
+        #expect(throws: (any Error).self) {
+          try Backup(directory: backup, encryption: .passphrase("another")).increments()
+        }
 
         try sealed.closeDatastore(named: "store")
       }
@@ -38,6 +44,14 @@ import Testing
       try store.compare(with: restored) { difference in
         print(difference)
       }
+      func differences() throws -> Int {
+        var count = 0
+        try store.compare(with: restored) { _ in count += 1 }
+        return count
+      }
+      #expect(try differences() == 0)
+      try store.updateDocument(withID: "a") { $0.body["n"] = 2 }
+      #expect(try differences() > 0)
       #expect(try restored.document(withID: "a").body["n"] == 1)
       try stores.closeDatastore(named: "store")
     }

@@ -72,6 +72,18 @@ enum CouchDBAdministrator {
     return answer
   }
 
+  /// The name of the user of a session; `nil` if the CouchDB does not accept its cookie.
+  static func user(of cookie: String) async throws -> String? {
+    var database = try RemoteDatabase("\(try account().url)/_session")
+    database.interceptors = [HTTPInterceptor { $0.headers.append((name: "Cookie", value: cookie)) }]
+    let connection = RemoteConnection(database, concurrentRequests: 1)
+    let reply = try await connection.send(.init(""))
+    let name = reply.status == 200 ? try await reply.json()["userCtx"]?["name"]?.stringValue : nil
+    if reply.status != 200 { _ = await reply.refusal() }
+    await connection.close()
+    return name
+  }
+
   /// Whether the CouchDB has several nodes. One of them may answer from a copy of a database that is behind.
   static var hasCluster: Bool {
     get async throws { (try await ask("GET", "_membership")["cluster_nodes"]?.arrayValue?.count ?? 1) > 1 }

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -132,12 +133,16 @@ struct CouchDBSettingsTests {
         let refused = Mutex(0)
         var session = try Self.plain(database, .session(name, password))
         session.interceptors = [
-          HTTPInterceptor { _ in
+          HTTPInterceptor { request in
             let number = count.withLock { count in
               count += 1
               return count
             }
-            if number == 8 { try await Task.sleep(for: .seconds(4)) }
+            guard number == 8 else { return }
+            let cookie = request.headers.first { $0.name.lowercased() == "cookie" }?.value ?? ""
+            try await eventually("the session has expired") {
+              try await CouchDBAdministrator.user(of: cookie) == nil
+            }
           } reply: { reply in
             if reply.status == 401 { refused.withLock { $0 += 1 } }
           }

@@ -61,17 +61,19 @@ import Testing
       replication.retries.longestPause = .milliseconds(50)
       let replicator = Replicator(replication, of: served.local)
       let running = Task { try await replicator.replicate() }
+      let writes = Atomic(0)
       let writing = Task {
         for (store, seed) in [(served.local, seed), (served.remote, seed + 1)] {
           var history = RandomHistory(seed: seed)
           for _ in 0..<100 {
             try await Task.sleep(for: .milliseconds(5))
             try history.change(store, times: 1)
+            writes.add(1, ordering: .relaxed)
           }
         }
       }
-      for _ in 0..<10 {
-        try await Task.sleep(for: .milliseconds(100))
+      for cut in 1...10 {
+        try await eventually("more is written") { writes.load(ordering: .relaxed) >= cut * 20 }
         proxy.cutAll()
       }
       try await writing.value

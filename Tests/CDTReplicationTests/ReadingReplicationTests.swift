@@ -47,8 +47,9 @@ import Testing
 
   @Test(arguments: 0..<6) func `a user replicates the documents that the user sees`(seed: Int) async throws {
     var random = SeededGenerator(seed: testSeed(UInt64(seed)))
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
-    defer { try? FileManager.default.removeItem(atPath: file) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let file = "\(directory)/users.json"
     _ = try UserFile(file).setPassword("secret", of: "root", roles: ["_admin"])
     _ = try UserFile(file).setPassword("secret", of: "anna", roles: [])
     try await withServedStore({ $0.usersFile = file }) { served in

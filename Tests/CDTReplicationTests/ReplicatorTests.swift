@@ -241,6 +241,8 @@ import Testing
     try await withServedStore { served in
       try Self.fill(served.remote, 200)
       let requested = Mutex(0)
+      let replied = Atomic(0)
+      let failed = Atomic(false)
       let error = await Self.error {
         try await served.replicate(.pull) { replication in
           // Two requests of 50 documents.
@@ -254,13 +256,16 @@ import Testing
                   return requested
                 }
                 guard number == 4 else { return }
-                // The other request of the second batch has its reply.
-                try await Task.sleep(for: .milliseconds(100))
+                try await eventually("the other request of the second batch has its reply") {
+                  replied.load(ordering: .acquiring) == 3
+                }
+                failed.store(true, ordering: .releasing)
                 throw ReplicationError(.invalidReply, "the fourth one")
               }
               guard request.method == "PUT" else { return }
-              try await eventually("four were requested") { requested.withLock { $0 } >= 4 }
-              try await Task.sleep(for: .milliseconds(200))
+              try await eventually("the second batch fails") { failed.load(ordering: .acquiring) }
+            } reply: { reply in
+              if reply.request.url.contains("_bulk_get") { replied.add(1, ordering: .acquiringAndReleasing) }
             }
           ]
           replication.peer = .remote(database)

@@ -22,8 +22,9 @@ import Testing
   }
 
   @Test func `it serves until its task is cancelled`() async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let parent = try temporaryDirectory()
+    defer { removeDirectory(parent) }
+    let directory = "\(parent)/stores"
     let running = Task { try await Self.serve(directory, port: 0, .silent) }
     running.cancel()
     _ = await running.result

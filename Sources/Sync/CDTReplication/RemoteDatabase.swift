@@ -20,6 +20,8 @@ public struct RemoteDatabase: Sendable {
   /// Whether a connection to a host and a port may be made, also by a redirect.
   package var permitsHost: (@Sendable (_ host: String, _ port: Int) -> Bool)?
   /// The URL of the server, the part before the database's name.
+  /// The clock by which a session or a token is renewed, which tests replace.
+  package var now: @Sendable () -> ContinuousClock.Instant = { .now }
   let server: String
 
   /// Creates the description of a database.

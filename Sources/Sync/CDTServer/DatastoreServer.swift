@@ -44,7 +44,7 @@ public final class DatastoreServer: Service {
     self.onRunning = onRunning
     let settings = try ServerSettings(configuration)
     rules = try RequestRules(configuration, settings)
-    let clock = ServerClock.system
+    let clock = configuration.clock
     if let secret = configuration.secret, secret.count < SessionCookie.minimumSecretLength {
       throw ServerError.shortSecret(secret.count, minimum: SessionCookie.minimumSecretLength)
     }
@@ -54,7 +54,7 @@ public final class DatastoreServer: Service {
       cookie: SessionCookie(
         secret: configuration.secret,
         sameSite: settings.current.origins.sameSite(isSecure: configuration.tls != nil),
-        isSecure: configuration.tls != nil, lifetime: configuration.sessionLife),
+        isSecure: configuration.tls != nil),
       clock: clock
     ) { logger.error("no users are known", metadata: ["error": "\($0)"]) }
     state = try ServerState(

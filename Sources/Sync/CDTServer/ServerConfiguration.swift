@@ -54,8 +54,8 @@ public struct ServerConfiguration: Sendable {
   /// The token that the address of the page has, without which nobody may use the server; `nil` for none. It is used once; see
   /// `AddressToken`.
   package var addressToken: String?
-  /// The life of a session in seconds, which tests shorten.
-  package var sessionLife = SessionCookie.lifetime
+  /// The clocks, which tests replace.
+  package var clock = ServerClock.system
 
   /// Whether pages of the ``origins`` may use the server at all.
   package var allowsOrigins = true

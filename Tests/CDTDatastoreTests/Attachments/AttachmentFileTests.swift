@@ -239,6 +239,9 @@ import Testing
             })))
       #expect(saved.attachments.count == count)
       #expect(store.attachmentFileNames.count == 1)
+      let stored = try store.document(withID: saved.id).attachments
+      #expect(Set(stored.map(\.name)) == Set((0..<count).map(String.init)))
+      #expect(try stored.allSatisfy { try $0.data() == Data("source".utf8) })
     }
   }
 

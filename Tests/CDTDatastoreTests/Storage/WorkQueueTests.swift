@@ -114,6 +114,7 @@ import Testing
         usleep(UInt32(position) * 2)
       }
       for (_, record) in records { try record.wait(for: round + 1) }
+      // A thread of the pool ends after an idle second. The steps above spread the queues over the moments around it.
       usleep(990_000)
     }
   }

@@ -223,6 +223,7 @@ import Testing
             }
           } else {
             try? blockUntil("the results are read") { isReading.load(ordering: .acquiring) }
+            // So that it is in the middle of its documents, which take seconds. To cancel it earlier gives the same error.
             Sleep.microseconds(20_000)
             results.cancel()
           }

@@ -394,12 +394,21 @@ import Testing
     }
   }
 
-  @Test func `progress tells of every document`() throws {
+  @Test func `progress is reported after every thousand documents and after the last`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)
-      var told: [[Int]] = []
-      _ = try store.checkIndexes { told.append([$0, $1]) }
-      #expect(told == [[33, 33]])
+      func progress() throws -> [[Int]] {
+        var reported: [[Int]] = []
+        _ = try store.checkIndexes { reported.append([$0, $1]) }
+        return reported
+      }
+      #expect(try progress() == [[33, 33]])
+      try store.write { transaction in
+        for number in 33..<2_500 {
+          try transaction.createDocument(from: DocumentDraft(body: ["a": .int(Int64(number))]))
+        }
+      }
+      #expect(try progress() == [[1_000, 2_500], [2_000, 2_500], [2_500, 2_500]])
     }
   }
 }

@@ -12,27 +12,30 @@ struct ServedUser: Sendable {
 
   let file: String
 
-  /// Sets the password, the same one again. It ends all sessions, as the new hash has another salt.
+  /// The clocks of the server, by which sessions end and changes of the file are noticed.
+  let clock = TestClock()
+
+  /// Sets the password, the same one again. It ends all sessions, as the new hash has another salt. The
+  /// server looks at the file every second.
   func setPassword() throws {
     _ = try UserFile(file).setPassword(
       Self.password, of: Self.name, roles: ["_admin"], function: .scrypt(logN: 4, r: 8, p: 1))
+    clock.advance(by: .seconds(1))
   }
 }
 
 /// Runs `body` with a store and one behind a server that knows one user.
 ///
-/// - Parameters:
-///   - life: How long a session lasts, in seconds.
-///   - log: Gets whatever the server logs.
+/// - Parameter log: Gets whatever the server logs.
 func withServedUser<R: Sendable>(
-  life: Int64 = 600, log: KeptLog = KeptLog(), _ body: (ServedStore, ServedUser) async throws -> R
+  log: KeptLog = KeptLog(), _ body: (ServedStore, ServedUser) async throws -> R
 ) async throws -> R {
   try await withTemporaryDirectory(inMemory: true) { directory in
     let user = ServedUser(file: "\(directory)/users.json")
     try user.setPassword()
     return try await withServedStore(logger: log.logger) {
       $0.usersFile = user.file
-      $0.sessionLife = life
+      $0.clock = user.clock.clock
     } _: { served in
       try await body(served, user)
     }

@@ -1,4 +1,6 @@
 import CDTDatastore
+import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -28,16 +30,15 @@ import Testing
   }
 
   @Test func `a replication outlasts its sessions`() async throws {
-    // Longer than a request takes on a busy machine.
-    try await withServedUser(life: 20) { served, _ in
+    try await withServedUser { served, user in
       let (database, _) = try Self.database(of: served)
       var replication = Replication(.both, with: database)
       replication.isContinuous = true
       let replicator = Replicator(replication, of: served.local)
       let running = Task { try await replicator.replicate() }
-      // A pause in which nothing is sent, then replies with new cookies.
-      for pause in [0.1, 18, 4, 4] {
-        try await Task.sleep(for: .seconds(pause))
+      // A session lasts 600 seconds. A pause in which nothing is sent, then replies with new cookies, then a pause that is too long.
+      for pause in [0, 540, 120, 120, 601] {
+        user.clock.advance(by: .seconds(pause))
         try await Self.exchange(served)
       }
       replicator.stop()
@@ -49,12 +50,9 @@ import Testing
   private static func exchange(_ served: ServedStore) async throws {
     for (one, other) in [(served.local, served.remote), (served.remote, served.local)] {
       let id = try await one.createDocument(from: DocumentDraft(body: [:])).id
-      var hasArrived = false
-      for _ in 0..<500 where !hasArrived {
-        try await Task.sleep(for: .milliseconds(20))
-        hasArrived = try await other.read { try $0.allDocumentIDs() }.contains(id)
+      try await eventually("the document has arrived") {
+        try await other.read { try $0.allDocumentIDs() }.contains(id)
       }
-      #expect(hasArrived)
     }
   }
 
@@ -71,8 +69,6 @@ import Testing
       for try await status in replicator.run() where status.done >= 20 && !isChanged {
         isChanged = true
         try user.setPassword()
-        // The server looks at the file every second.
-        try await Task.sleep(for: .seconds(1.1))
       }
       // Whatever was left when the password changed.
       try await served.remote.createDocument(from: DocumentDraft(id: "last", body: [:]))
@@ -92,8 +88,6 @@ import Testing
       try await Self.exchange(served)
       #expect(statuses.count(401) == 0)
       try user.setPassword()
-      // The server looks at the file every second.
-      try await Task.sleep(for: .seconds(1.1))
       try await Self.exchange(served)
       #expect(statuses.count(401) > 0)
       replicator.stop()
@@ -103,7 +97,7 @@ import Testing
 
   /// A stand-in whose sessions are numbered: `allows` tells whether it accepts a session.
   private static func standIn(
-    _ status: @escaping @Sendable (_ login: Int) -> Int = { _ in 200 }, life: Int = 600,
+    _ status: @escaping @Sendable (_ login: Int) -> Int = { _ in 200 },
     body: String = "{}", _ allows: @escaping @Sendable (_ session: Int) -> Bool
   ) async throws -> ScriptedServer {
     let logins = Mutex(0)
@@ -115,7 +109,7 @@ import Testing
         }
         return .init(
           status: status(number),
-          headers: ["Set-Cookie": "AuthSession=\(number); Max-Age=\(life); HttpOnly"], body: body)
+          headers: ["Set-Cookie": "AuthSession=\(number); Max-Age=600; HttpOnly"], body: body)
       }
       let session = ScriptedServer.field("cookie", of: request)?.split(separator: "=").last.flatMap {
         Int($0)
@@ -144,17 +138,20 @@ import Testing
   }
 
   @Test func `a cookie is renewed before it expires`() async throws {
-    let server = try await Self.standIn(life: 1) { _ in true }
-    let connection = RemoteConnection(
-      try RemoteDatabase("\(server.url)/db", credentials: .session("ana", "password")), concurrentRequests: 4)
-    for _ in 0..<2 {
+    let server = try await Self.standIn { _ in true }
+    let start = ContinuousClock.now
+    let passed = Mutex(0)
+    var database = try RemoteDatabase("\(server.url)/db", credentials: .session("ana", "password"))
+    database.now = { start + .seconds(passed.withLock { $0 }) }
+    let connection = RemoteConnection(database, concurrentRequests: 4)
+    for seconds in [0, 479, 480] {
+      passed.withLock { $0 = seconds }
       #expect(try await connection.send(.init("")).status == 404)
-      try await Task.sleep(for: .seconds(1))
     }
     #expect(Self.logins(server) == 2)
     #expect(
       server.requests.compactMap { ScriptedServer.field("cookie", of: $0) } == [
-        "AuthSession=1", "AuthSession=2",
+        "AuthSession=1", "AuthSession=1", "AuthSession=2",
       ])
     await connection.close()
     await server.close()

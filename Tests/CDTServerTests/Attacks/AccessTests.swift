@@ -10,8 +10,9 @@ import Testing
 @Suite struct AccessTests {
   /// A server with an admin `root`, and the users `member` and `other`; `db` is for `member`.
   private static func withUsers(_ body: (RunningServer) async throws -> Void) async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
-    defer { try? FileManager.default.removeItem(atPath: file) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let file = "\(directory)/users.json"
     let users = UserFile(file)
     for (name, roles) in [("root", ["_admin"]), ("member", []), ("other", ["team"])] {
       _ = try users.setPassword("password of \(name)", of: name, roles: roles)
@@ -71,8 +72,9 @@ import Testing
   }
 
   @Test func `metrics are for admins and for the role _metrics, settings for admins`() async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
-    defer { try? FileManager.default.removeItem(atPath: file) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let file = "\(directory)/users.json"
     for (name, role) in [("root", "_admin"), ("prometheus", "_metrics"), ("other", "team")] {
       _ = try UserFile(file).setPassword("password of \(name)", of: name, roles: [role])
     }

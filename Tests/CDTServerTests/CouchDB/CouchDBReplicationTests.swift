@@ -179,7 +179,9 @@ struct CouchDBReplicationTests {
     try await CouchDBPeer.with { pair in
       let source = pair.source(direction)
       try await ReplicationScenario.conflicts.fill(source)
-      try await pair.replicate(direction, ["continuous": true])
+      // CouchDB ends a feed that is quiet for a third of this time, but not before a second.
+      var options: JSONObject = ["continuous": true, "connection_timeout": 3_000]
+      try await pair.replicate(direction, options)
       func waitUntilSame() async throws {
         for _ in 0..<600 {
           let couch = try await DatabaseContent(of: pair.couch)
@@ -192,11 +194,12 @@ struct CouchDBReplicationTests {
       try await ReplicationScenario.attachments.fill(source)
       try await ReplicationScenario.tombstones.fill(source)
       try await waitUntilSame()
-      // The feed ends by itself meanwhile, as nothing happens, and is opened again.
-      try await Task.sleep(for: .seconds(12))
+      // The feed ends by itself meanwhile, and is opened again.
+      try await Task.sleep(for: .milliseconds(1_500))
       try await source.save("late", ["n": 1])
       try await waitUntilSame()
-      try await pair.replicate(direction, ["continuous": true, "cancel": true])
+      options["cancel"] = true
+      try await pair.replicate(direction, options)
     }
   }
 

@@ -5,6 +5,7 @@ import CDTServer
 import CDTServerTestSupport
 import CDTTestSupport
 import Foundation
+import Logging
 import Testing
 
 /// Files that clients send: `_import`.
@@ -296,7 +297,10 @@ import Testing
   }
 
   @Test func `an import ends when its client goes away`() async throws {
-    try await withServer { server in
+    let recorder = LogTests.Recorder(.info)
+    let manager = try DatastoreManager.inMemory()
+    _ = try await manager.datastore(named: "db")
+    try await withServer(of: manager, logger: Logger(label: "test") { _ in recorder }) { server in
       let total = 60_000
       let text = (0..<total).map { #"{"_id":"\#($0)"}"# + "\n" }.joined()
       try await RawConnection.waiting {
@@ -306,12 +310,11 @@ import Testing
         _ = connection.read(until: "progress")
         connection.resetWhenClosed()
       }
-      var counts: [JSONValue?] = []
-      while counts.count < 2 || counts.suffix(2).first != counts.last {
-        try await Task.sleep(for: .seconds(1))
-        counts.append(try await server.get("/db").json["doc_count"])
-      }
-      #expect((counts.last??.intValue ?? total) < total)
+      // The request is logged when its import has ended.
+      let ended = try #require(try await recorder.wait(for: "request", count: 1).first)
+      #expect(ended.metadata["path"] == "/db/_import")
+      let count = try #require(try await server.get("/db").json["doc_count"]?.intValue)
+      #expect(count < total)
     }
   }
 }

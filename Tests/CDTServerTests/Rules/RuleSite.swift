@@ -15,8 +15,9 @@ struct RuleSite {
 
   /// The database `db` has an admin, `owner`.
   static func run(_ body: (RuleSite) async throws -> Void) async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
-    defer { try? FileManager.default.removeItem(atPath: file) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let file = "\(directory)/users.json"
     let users = UserFile(file)
     for (name, roles) in Self.users { _ = try users.setPassword("secret \(name)", of: name, roles: roles) }
     try await withServer({ $0.usersFile = file }) { server in

@@ -1,4 +1,5 @@
 import CDTServer
+import CDTServerTestSupport
 import CouchDB
 import FoundationEssentials
 import Glibc

@@ -1,6 +1,7 @@
 import CDTJSON
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -21,8 +22,9 @@ import Testing
   private static func withUsers(
     isReadOnly: Bool = false, _ body: (Site) async throws -> Void
   ) async throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
-    defer { for suffix in ["", ".lock"] { try? FileManager.default.removeItem(atPath: file + suffix) } }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let file = "\(directory)/users.json"
     let users = UserFile(file)
     for (name, roles) in [("root", ["_admin"]), ("ann", ["team"]), ("bob", [])] {
       _ = try users.setPassword(

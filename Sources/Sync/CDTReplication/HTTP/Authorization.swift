@@ -11,7 +11,7 @@ actor Authorization {
   /// The value of the cookie `AuthSession`, or a token.
   private var proof: String?
   /// The time at which the proof is renewed, before it expires.
-  private var renewal = ContinuousClock.now
+  private var renewal: ContinuousClock.Instant
   /// Whether the server has no `_session`.
   private var lacksSessions = false
   private var login: Task<Void, any Error>?
@@ -19,6 +19,7 @@ actor Authorization {
   init(_ database: RemoteDatabase, with client: RedirectingClient) {
     self.database = database
     self.client = client
+    renewal = database.now()
   }
 
   /// A header field with credentials.
@@ -86,7 +87,7 @@ actor Authorization {
         return try await logIn()
       }
     }
-    guard proof == nil || renewal <= .now else { return }
+    guard proof == nil || renewal <= database.now() else { return }
     let task = Task {
       defer { login = nil }
       try await exchange()
@@ -120,7 +121,7 @@ actor Authorization {
   /// - Parameter life: The lifetime of the proof in seconds.
   private func prove(with new: String, for life: Int) {
     proof = new
-    renewal = .now + .seconds(max(0, min(life, 86_400))) * 0.8
+    renewal = database.now() + .seconds(max(0, min(life, 86_400))) * 0.8
   }
 
   private func startSession(_ name: String, _ password: String) async throws {

@@ -1,9 +1,9 @@
-import CDTServer
+package import CDTServer
 import CDTTestSupport
 import Synchronization
 
 /// A clock that stands still until a test moves it. Sleeping doesn't move it, and takes no time unless it is held.
-final class TestClock: Sendable {
+package final class TestClock: Sendable {
   private struct State {
     var uptime = Duration.zero
     var sleeps: [Duration] = []
@@ -11,22 +11,24 @@ final class TestClock: Sendable {
     var sleepers: [CheckedContinuation<Void, Never>] = []
   }
 
-  static let start: Int64 = 1_700_000_000
+  package static let start: Int64 = 1_700_000_000
 
   private let state = Mutex(State())
 
-  var clock: ServerClock {
+  package init() {}
+
+  package var clock: ServerClock {
     ServerClock(
       seconds: { Self.start + self.uptime.components.seconds }, uptime: { self.uptime },
       sleep: { await self.sleep($0) })
   }
 
-  var uptime: Duration { state.withLock { $0.uptime } }
+  package var uptime: Duration { state.withLock { $0.uptime } }
 
   /// How long callers have asked to sleep.
-  var sleeps: [Duration] { state.withLock { $0.sleeps } }
+  package var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
-  func advance(by duration: Duration) { state.withLock { $0.uptime += duration } }
+  package func advance(by duration: Duration) { state.withLock { $0.uptime += duration } }
 
   private func sleep(_ duration: Duration) async {
     await withCheckedContinuation { continuation in
@@ -40,9 +42,9 @@ final class TestClock: Sendable {
   }
 
   /// Makes sleepers sleep until ``release()``.
-  func hold() { state.withLock { $0.isHeld = true } }
+  package func hold() { state.withLock { $0.isHeld = true } }
 
-  func release() {
+  package func release() {
     let sleepers = state.withLock { state in
       defer { state.sleepers = [] }
       state.isHeld = false
@@ -52,7 +54,7 @@ final class TestClock: Sendable {
   }
 
   /// Waits until so many sleep.
-  func waitForSleepers(_ count: Int) async throws {
+  package func waitForSleepers(_ count: Int) async throws {
     try await eventually("\(count) sleep") { state.withLock { $0.sleepers.count } >= count }
   }
 }
