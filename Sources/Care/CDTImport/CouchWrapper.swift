@@ -118,9 +118,7 @@ enum CouchWrapper: Equatable {
   }
 
   /// The doubt about a member behind the documents; `nil` if it may stand there.
-  func check(memberBehind name: String, isForced: Bool) -> Doubt? {
-    isForced || companions.contains(name) ? nil : doubt(name)
-  }
+  func doubt(aboutMember name: String) -> Doubt? { companions.contains(name) ? nil : doubt(name) }
 
   private func doubt(_ other: String) -> Doubt {
     Doubt(

@@ -87,8 +87,11 @@ extension InputBuffer {
     }
   }
 
-  /// Whether an object begins here, and another behind it, which is not looked for behind one that is longer than the limit.
-  mutating func hasSeveralObjects(within limit: Int) throws -> Bool {
+  /// The number of bytes that are read to recognize the form of the text.
+  static let longestProbe = 1 << 20
+
+  /// Whether an object begins here, and another behind it, which is not looked for behind one that is longer than a probe.
+  mutating func hasSeveralObjects() throws -> Bool {
     guard try nextByte() == UInt8(ascii: "{") else { return false }
     while true {
       let (next, isKnown) = withBytes { bytes in
@@ -97,7 +100,7 @@ extension InputBuffer {
         return (next, next < bytes.count)
       }
       if isKnown { return self[next] == UInt8(ascii: "{") }
-      guard available < limit, try fillMore() else { return false }
+      guard available < Self.longestProbe, try fillMore() else { return false }
     }
   }
 

@@ -1,7 +1,7 @@
 import CDTJSON
 import CDTPlatform
 
-/// The documents at a path in an object. From an array on, the rest of the path is followed in each element.
+/// The documents at a path in an object, which are read one after another. From an array on, the rest of the path is followed in each element.
 ///
 /// ```
 /// {"_id": "1", "_source": {…}}   _source:   a document with the id "1"
@@ -15,12 +15,25 @@ struct PathDocuments {
     let id: String?
   }
 
-  private(set) var places: [Place] = []
+  private var places: ArraySlice<Place> = []
+  /// The length of the object, and the number of its bytes that are consumed.
+  private let length: Int
+  private var passed = 0
 
-  /// - Parameter text: A valid object.
+  /// - Parameter object: A valid object.
   /// - Returns: `nil` if the path leads to anything but objects.
-  init?(_ text: JSONBytes, at path: ArraySlice<String>) {
-    guard add(text, 0, path, id: nil) else { return nil }
+  init?(_ object: UnsafeRawBufferPointer, at path: ArraySlice<String>) {
+    length = object.count
+    guard add(JSONBytes(object), 0, path, id: nil) else { return nil }
+  }
+
+  /// Moves to the next document. Behind the last, consumes the rest of the object.
+  mutating func next(_ input: inout InputBuffer) -> Place? {
+    let place = places.popFirst()
+    let start = place?.start ?? length
+    input.take(start - passed)
+    passed = start
+    return place
   }
 
   private mutating func add(_ text: JSONBytes, _ value: Int, _ path: ArraySlice<String>, id: String?) -> Bool
