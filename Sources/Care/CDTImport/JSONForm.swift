@@ -24,7 +24,7 @@ extension DocumentImporter.Format {
   }
 }
 
-/// What an object of the text is.
+/// The role of an object of the text.
 enum JSONRole {
   /// A document, with the id that is given beside it, or an object that has the documents at a path.
   case document(id: String? = nil, path: ArraySlice<String> = [])

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `every read sees the last commit, of this object and of another one`() throws {
+  @Test func `every read sees the last commit, of this object and of another datastore object`() throws {
     try withTwoStores { store, other in
       var revision = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 0]))
       for number in 1...300 {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `one who reads every few milliseconds does not make the log of another one grow`() throws {
+  @Test func `a reader every few milliseconds does not make the log of a writer grow`() throws {
     try withTwoStores { store, other in
       try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       let isDone = Atomic(false)

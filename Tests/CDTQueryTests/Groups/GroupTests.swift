@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  @Test func `an index in the order of the groups is taken before another one`() throws {
+  @Test func `an index in the order of the groups is taken before other indexes`() throws {
     try Self.withOrders([["amount", "city"], ["city"]]) { store in
       let explanation = try store.read { try $0.explain(GroupQuery(by: ["city"], [.count()])) }
       #expect(explanation.json["groups"] == "from the index alone, in its order")

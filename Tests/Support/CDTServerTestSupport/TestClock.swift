@@ -25,7 +25,7 @@ package final class TestClock: Sendable {
 
   package var uptime: Duration { state.withLock { $0.uptime } }
 
-  /// How long callers have asked to sleep.
+  /// The times for which callers have asked to sleep.
   package var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
   package func advance(by duration: Duration) { state.withLock { $0.uptime += duration } }

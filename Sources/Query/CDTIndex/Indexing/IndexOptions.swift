@@ -115,7 +115,7 @@ extension IndexOptions {
       self == .filter || self != .sum && (self == .tokenize) == (type == .text)
     }
 
-    /// How the option is written and read, and which kinds of index have it.
+    /// The functions that write and read the option, and the kinds of index that have it.
     fileprivate var rule: Rule {
       switch self {
       case .filter:

@@ -3,7 +3,7 @@ import CDTJSON
 import CDTQuery
 import CouchDB
 
-/// What the engine does for a request.
+/// The use of the engine for a request.
 extension FindRequest {
   /// The results, and a warning if the query names an index that does not serve it. Another is then used.
   ///
