@@ -120,6 +120,22 @@ import Testing
     }
   }
 
+  @Test func `a deleted database is the end of the feed of a member`() async throws {
+    try await RuleSite.run { site in
+      try await site.setRules([["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]])
+      try await site.save("a", ["owner": "anna"])
+      var isDeleted = false
+      let text = try await site.user("anna").stream(
+        "/db/_find?feed=continuous&heartbeat=true", json: ["selector": [:]]
+      ) { text in
+        guard !isDeleted, text.hasSuffix("}\n") else { return }
+        isDeleted = true
+        _ = try await site.admin.delete("/db")
+      }
+      #expect(Self.events(text).count == 1)
+    }
+  }
+
   @Test func `requests that can't be a feed are refused`() async throws {
     try await withServer { server in
       for (parameters, body, status) in [

@@ -93,7 +93,6 @@ extension RequestContext {
       func next() async throws -> Bool {
         let commit = commits?.commits ?? 0
         try await access.check()
-        // A deleted database can't be read, and is the end of the feed.
         if !database.isForAdmin {
           let isPresent = try await database.readDocuments { try database.isPresent(sequences, in: $0) }
           guard isPresent else { throw CouchError.rulesChanged }
@@ -117,6 +116,8 @@ extension RequestContext {
       }
       do {
         while try await next() {}
+      } catch let error as DatastoreError where error.code == .closed {
+        // The database was deleted.
       } catch let error as CouchError {
         try await feed.write(error, to: &out)
       }
