@@ -59,7 +59,7 @@ package final class Suspension: Sendable {
     holds.subtract(1, ordering: .sequentiallyConsistent)
   }
 
-  /// Calls a closure, perhaps often, while the files are to be released. It ends with the result's life.
+  /// Calls a closure, perhaps often, while the files are to be released. The calls end when the result is released.
   package func whenSuspended(_ body: @escaping @Sendable () -> Void) -> Registration {
     let number = registrations.withLock { registrations in
       registrations.last += 1

@@ -138,7 +138,7 @@ package final class ExpiredDocuments: DocumentHiding {
 }
 
 extension ReadTransaction {
-  /// Takes the instant at which documents expire from another transaction. This one must not have read any.
+  /// Takes the instant at which documents expire from another transaction. This transaction must not have read documents yet.
   package func takeInstant(of other: ReadTransaction) {
     guard let expired = other.store.existingExtension(QueryExtension.self)?.expired else { return }
     view.instant = expired.instant(of: other)
