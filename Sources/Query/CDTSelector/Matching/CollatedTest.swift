@@ -8,8 +8,6 @@ struct CollatedTest: Sendable {
     /// Comparison with a string; numbers are less than all strings.
     case compare(Predicate.Comparison, OrderKey)
     case prefix([UInt8])
-    /// Any other test, of the value with its strings folded.
-    indirect case other(ValueTest)
   }
 
   private let form: Form
@@ -22,7 +20,10 @@ struct CollatedTest: Sendable {
     case .among(let members): form = .among(Set(members.map { OrderKey($0) }))
     case .compare(let comparison, let value): form = .compare(comparison, OrderKey(value))
     case .beginsWith(let prefix): form = .prefix(Array(prefix.utf8))
-    case let folded: form = .other(ValueTest(folded, MatchBudget()))
+    // These are not compared by a collation.
+    case .exists, .notNull, .type, .modulo, .size, .regex, .elementMatches, .allElementsMatch, .keyMatches,
+      .computed, .collated:
+      form = .among([])
     }
   }
 
@@ -38,9 +39,6 @@ struct CollatedTest: Sendable {
     case .prefix(let prefix):
       guard kind == .string else { return false }
       return bytes.withStringBytes(at: start) { $0.folded(by: collation) }.starts(with: prefix)
-    case .other(let test):
-      let folded = collation.folded(bytes.value(at: start)).utf8Text
-      return folded.withUnsafeBytes { (try? test.holds(JSONBytes($0), at: 0)) ?? false }
     }
   }
 }
