@@ -176,6 +176,12 @@ struct SingleValueDecoder: SingleValueDecodingContainer {
   }
   func decode(_ type: Double.Type) throws -> Double { try number(type) }
   func decode(_ type: Float.Type) throws -> Float { try number(type) }
+  // The standard library has implementations for these, which would be preferred.
+  func decode(_ type: Int128.Type) throws -> Int128 { try number(type) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try number(type) }
+  func decode<T: FixedWidthInteger & Decodable & JSONConvertible>(_ type: T.Type) throws -> T {
+    try number(type)
+  }
 
   private func scalar<T>(_ type: T.Type, _ wanted: String, _ value: T?) throws -> T {
     guard let value else { throw decoder.mismatch(type, wanted) }
@@ -188,19 +194,6 @@ struct SingleValueDecoder: SingleValueDecodingContainer {
     guard decoder.value.isNumber else { throw decoder.mismatch(type, "a number") }
     throw decoder.corrupted("the number \(decoder.value) does not fit in \(type)")
   }
-
-  func decode(_ type: Int.Type) throws -> Int { try number(type) }
-  func decode(_ type: Int8.Type) throws -> Int8 { try number(type) }
-  func decode(_ type: Int16.Type) throws -> Int16 { try number(type) }
-  func decode(_ type: Int32.Type) throws -> Int32 { try number(type) }
-  func decode(_ type: Int64.Type) throws -> Int64 { try number(type) }
-  func decode(_ type: Int128.Type) throws -> Int128 { try number(type) }
-  func decode(_ type: UInt.Type) throws -> UInt { try number(type) }
-  func decode(_ type: UInt8.Type) throws -> UInt8 { try number(type) }
-  func decode(_ type: UInt16.Type) throws -> UInt16 { try number(type) }
-  func decode(_ type: UInt32.Type) throws -> UInt32 { try number(type) }
-  func decode(_ type: UInt64.Type) throws -> UInt64 { try number(type) }
-  func decode(_ type: UInt128.Type) throws -> UInt128 { try number(type) }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.decode(type) }
 }

@@ -117,18 +117,10 @@ struct SingleValueEncoder: SingleValueEncodingContainer {
     set(value.jsonValue)
   }
 
-  func encode(_ value: Int) { set(value.jsonValue) }
-  func encode(_ value: Int8) { set(value.jsonValue) }
-  func encode(_ value: Int16) { set(value.jsonValue) }
-  func encode(_ value: Int32) { set(value.jsonValue) }
-  func encode(_ value: Int64) { set(value.jsonValue) }
+  // The standard library has implementations for these, which would be preferred.
   func encode(_ value: Int128) { set(value.jsonValue) }
-  func encode(_ value: UInt) { set(value.jsonValue) }
-  func encode(_ value: UInt8) { set(value.jsonValue) }
-  func encode(_ value: UInt16) { set(value.jsonValue) }
-  func encode(_ value: UInt32) { set(value.jsonValue) }
-  func encode(_ value: UInt64) { set(value.jsonValue) }
   func encode(_ value: UInt128) { set(value.jsonValue) }
+  func encode(_ value: some FixedWidthInteger & Encodable & JSONConvertible) { set(value.jsonValue) }
 
   func encode(_ value: some Encodable) throws { try encoder.encode(value) }
 }
