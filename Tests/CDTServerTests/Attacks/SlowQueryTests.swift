@@ -1,9 +1,10 @@
 import CDTJSON
-import CDTServer
 import CDTServerTestSupport
 import CDTTestSupport
 import Foundation
 import Testing
+
+@testable import CDTServer
 
 /// Queries that take long.
 @Suite struct SlowQueryTests {
@@ -93,24 +94,57 @@ import Testing
     }
   }
 
+  /// A request of each endpoint whose work depends on the number of documents, and is limited by the time of a query.
+  private static let limited: [String: (path: String, body: JSONValue?)] = [
+    "POST /{db}/_find": ("_find", ["selector": [:]]), "POST /{db}/_explain": ("_explain", ["selector": [:]]),
+    "GET /{db}/_results": ("_results?request=%7B%22selector%22:%7B%7D%7D", nil),
+    "POST /{db}/_results": ("_results", ["selector": [:]]),
+    "GET /{db}/_fields": ("_fields", nil), "GET /{db}/_conflicts": ("_conflicts", nil),
+    "GET /{db}/_rules": ("_rules", nil), "GET /{db}/_index": ("_index?statistics=true", nil),
+    "GET /{db}/_design/{ddoc}/_view/{view}": ("_design/v/_view/n", nil),
+    "POST /{db}/_design/{ddoc}/_view/{view}": ("_design/v/_view/n", [:]),
+    "POST /{db}/_design/{ddoc}/_view/{view}/queries": ("_design/v/_view/n/queries", ["queries": [[:]]]),
+  ]
+
+  /// The other endpoints that read: pages of a list, single documents, settings, and what is sent as it is read.
+  private static let unlimited: Set<String> = [
+    "GET /{db}/_security", "GET /{db}/_revs_limit", "GET /{db}/_all_docs", "POST /{db}/_all_docs",
+    "POST /{db}/_all_docs/queries", "GET /{db}/_design_docs", "POST /{db}/_design_docs",
+    "POST /{db}/_design_docs/queries", "GET /{db}/_local_docs", "POST /{db}/_local_docs",
+    "POST /{db}/_local_docs/queries", "POST /{db}/_bulk_get", "GET /{db}/_changes", "POST /{db}/_changes",
+    "POST /{db}/_revs_diff", "POST /{db}/_missing_revs", "GET /{db}/_backup", "GET /{db}/_local/{id}",
+  ]
+
+  /// The endpoints that write or maintain.
+  private static let writing: Set<String> = [
+    "POST /{db}/_bulk_docs", "POST /{db}/_compact", "POST /{db}/_compact/{ddoc}", "POST /{db}/_import",
+    "POST /{db}/_ensure_full_commit", "POST /{db}/_view_cleanup", "POST /{db}/_index",
+    "POST /{db}/_index/_bulk_delete", "POST /{db}/_index/_delete", "POST /{db}/_index/_rebuild",
+  ]
+
+  @Test func `every endpoint of a database has a time limit, or is listed as one without`() {
+    let routes = Route.list.filter { $0.hasPrefix("GET /{db}/_") || $0.hasPrefix("POST /{db}/_") }
+    #expect(Set(routes) == Set(Self.limited.keys).union(Self.unlimited).union(Self.writing))
+  }
+
   @Test(.timeLimit(.usual)) func `a query that takes longer than the server allows is refused`()
     async throws
   {
     try await withServer({ $0.limits.queryTime = .zero }) { server in
-      _ = try await server.put("/db/a", [:])
-      for path in ["/db/_find", "/db/_explain"] {
-        let reply = try await server.post(path, ["selector": [:]])
-        #expect(reply.status == 503)
-        #expect(reply.json["error"] == "timeout")
-        #expect(reply.headers["retry-after"] == "1")
+      _ = try await server.put("/db/a", ["n": 1])
+      _ = try await server.put(
+        "/db/_design/v",
+        ["language": "query", "views": ["n": ["map": ["fields": ["n": "asc"]], "reduce": "_count"]]])
+      for (route, request) in Self.limited {
+        let path = "/db/\(request.path)"
+        let reply =
+          if let body = request.body { try await server.post(path, body) } else { try await server.get(path) }
+        #expect(reply.status == 503, "\(route): \(reply.json)")
+        #expect(reply.json["error"] == "timeout", "\(route)")
+        #expect(reply.headers["retry-after"] == "1", "\(route)")
       }
-      for path in ["/db/_fields", "/db/_conflicts"] {
-        #expect(try await server.get(path).status == 503, "\(path)")
-      }
-      let indexes = try await server.get("/db/_index?statistics=true")
-      #expect(indexes.status == 503)
       #expect(
-        indexes.json["reason"]
+        try await server.get("/db/_index?statistics=true").json["reason"]
           == "Measuring the indexes took longer than the server allows; list them without `statistics`.")
       #expect(try await server.get("/db/_index").status == 200)
     }
