@@ -69,7 +69,8 @@ let package = Package(
   ],
   traits: [
     // An app that only stores and queries documents says traits: [], and fetches none of what they need.
-    .default(enabledTraits: ["Replication", "Server"]),
+    .default(enabledTraits: ["Command", "Replication", "Server"]),
+    .trait(name: "Command", description: "The command line, cdtquery."),
     .trait(name: "Replication", description: "Replication with CouchDB, and queries of a CouchDB."),
     .trait(name: "Server", description: "A server that speaks CouchDB's HTTP API."),
     .trait(name: "PCRE2", description: "All patterns of PCRE2 on macOS, with Homebrew's library."),
@@ -193,7 +194,8 @@ let package = Package(
       dependencies: [
         "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTQuery", "CDTImport", "CDTRecovery",
         "CDTBackup", "CDTQueryTesting",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         .target(name: "CDTRemote", condition: .when(traits: ["Replication"])),
         .target(name: "CDTServer", condition: .when(traits: ["Server"])),

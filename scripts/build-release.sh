@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds cdtquery for release, into .build/release. With the argument `small` it is built without the package's traits, that is
+# Builds cdtquery for release, into .build/release. With the argument `small` it is built with the trait Command alone, that is
 # without the server and replication, into .build/small/release: that takes a third of the time, and the two builds don't replace
 # each other's files. With `bundled` it has the libraries of scripts/build-bundled.sh inside, and is put into .build-bundled/cdtquery
 # without its symbols: it needs nothing of the system but the C library, and it says which version of that. More arguments say what
@@ -13,7 +13,7 @@ kind=${1:-full}
 [ $# -ne 0 ] || set -- --product cdtquery
 cd "$(dirname "$0")/.."
 if [ "$kind" = small ]; then
-  set -- "$@" --disable-default-traits --scratch-path .build/small
+  set -- "$@" --traits Command --scratch-path .build/small
   # This build would forget the versions of the packages that it does not need.
   if [ -f Package.resolved ]; then
     mkdir -p .build/small

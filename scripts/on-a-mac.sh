@@ -28,10 +28,10 @@ step() {
 
 step_system() { uname -a; sw_vers; xcodebuild -version; "$swift" --version; }
 
-# Without the traits, an app fetches only swift-argument-parser. Patterns are Foundation's, SQLite and zlib are the system's.
-step_library() { "$swift" build --disable-default-traits --scratch-path .build/mac; }
+# What an app without traits builds, and the command. Patterns are Foundation's, SQLite and zlib are the system's.
+step_library() { "$swift" build --traits Command --scratch-path .build/mac; }
 
-step_vectors() { "$swift" test --disable-default-traits --scratch-path .build/mac; }
+step_vectors() { "$swift" test --traits Command --scratch-path .build/mac; }
 
 step_golden() { "${CDTQUERY:-.build/mac/debug/cdtquery}" test QueryFixtures; }
 

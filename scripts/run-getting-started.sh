@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does what docs/getting-started.md tells, in a new directory, and compares what is printed. Its program is among the examples,
 # and `scripts/build-tests.sh` has built it: `swift run` runs that one. Then this checks that an app without traits fetches no
-# package but swift-argument-parser.
+# package.
 #
 # A line `FILE`: says that the next block is that file. A block of shell has commands behind `$ `, and what they print.
 set -euo pipefail
@@ -55,10 +55,10 @@ done < "$page"
 
 diff -u "$program" Sources/people/main.swift
 command "${SWIFT:-swift}" package resolve
-fetched=$(grep -c '"identity"' Package.resolved || true)
-[ "$fetched" -le 1 ] || {
+fetched=$(grep -sc '"identity"' Package.resolved || true)
+[ "${fetched:-0}" -eq 0 ] || {
   echo "an app without traits fetches $fetched packages:" >&2
   grep '"identity"' Package.resolved >&2
   exit 1
 }
-echo "docs/getting-started.md does what it says; packages fetched: $fetched"
+echo "docs/getting-started.md does what it says; no package was fetched"

@@ -1,6 +1,10 @@
 import ArgumentParser
 import CDTPlatform
 
+#if !Command
+  #error("cdtquery needs the trait Command: swift build --traits Command")
+#endif
+
 /// The command-line tool. Each subcommand has a file in `Commands`.
 @main
 struct CDTQueryTool: ParsableCommand {
