@@ -133,7 +133,7 @@ extension RequestContext {
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
       "skip": .int(Int64(wanted.page.skip)), "fields": .array(wanted.fields.map { .string($0) }),
       "index_candidates": isRestricted ? [] : .array(explanation.candidates), "selector_hints": [],
-      "covering": explanation.json["covered"] ?? false,
+      "covering": plan["covered"] ?? false,
       "plan": .object(wanted.filter?.completed(plan) ?? plan),
     ]
     reply["hints"] = hints.map { .array($0.map { .string($0) }) }
