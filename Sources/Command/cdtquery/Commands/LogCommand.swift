@@ -29,6 +29,7 @@ struct LogCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() throws {
+    try store.checkIsStore()
     try store.open().read { transaction in
       guard let leaves = try transaction.tree(ofDocument: id)?.leaves else {
         // Throws, as there is no document.

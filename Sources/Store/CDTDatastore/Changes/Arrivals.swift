@@ -119,10 +119,12 @@ package struct ArrivalMarks {
 extension ReadTransaction {
   /// The time at which a revision was written to this datastore, and the user who wrote it; `nil` if that is not known any more.
   ///
-  /// Times are not replicated. To users from whom rules withhold documents, no names are given.
+  /// Times are not replicated, and the state of a backup has none. To users from whom rules withhold documents, no names are given.
   public func arrival(of revision: DocumentRevision) throws -> Arrival? {
-    var arrival = try use { try ArrivalMarks.arrival(of: revision.sequence, on: $0) }
-    if try visibility() != nil { arrival?.user = nil }
+    guard store.stateTime == nil,
+      var arrival = try use({ try ArrivalMarks.arrival(of: revision.sequence, on: $0) })
+    else { return nil }
+    if try visibility() != nil { arrival.user = nil }
     return arrival
   }
 }
