@@ -351,15 +351,12 @@ if Context.environment["CDT_EXTRAS"] != nil {
   }
   let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
   package.targets += [
-    .target(
-      name: "ToDo", dependencies: ["CDTQuery"], path: "Examples/Sources/ToDo", packageAccess: false,
-      swiftSettings: settings),
+    program("Examples/Sources/Borrow", "borrow", ["CDTQuery", "CDTReplication", arguments]),
     .testTarget(
-      name: "ToDoTests", dependencies: ["ToDo", "people", "bookmarks", "document-service"],
-      path: "Examples/Tests/ToDoTests", packageAccess: false,
+      name: "BorrowTests", dependencies: ["borrow", "CDTQuery", "people", "document-service"],
+      path: "Examples/Tests/BorrowTests", packageAccess: false,
       swiftSettings: settings),
     program("Examples/Sources/People", "people", ["CDTQuery"]),
-    program("Examples/Sources/Bookmarks", "bookmarks", ["CDTQuery", arguments]),
     program(
       "Examples/Sources/DocumentService", "document-service",
       ["CDTQuery", arguments, .product(name: "Hummingbird", package: "hummingbird")]),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Uses the command-line tool and the service of the examples as their users would. `scripts/build-tests.sh` has built them; the
-# tests of the to-do app's model are among all others.
+# Uses the programs of the examples as their users would. `scripts/build-tests.sh` has built them; the tests of the library of tools
+# are among all others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=$("${SWIFT:-swift}" build --show-bin-path):$PATH
@@ -13,22 +13,80 @@ expect() {
   diff -u --label "$1: expected" --label "$1: printed" <(printf '%s\n' "$2") <(printf '%s\n' "$3") >&2 || exit 1
 }
 
-# Bookmarks
-keep() { bookmarks "$@" --directory "$work/bookmarks" 2>&1 || true; }
-keep add https://www.swift.org --title Swift --tag language --tag tools
-keep add https://sqlite.org --title SQLite --tag database
-keep visit https://sqlite.org > /dev/null
-tab=$'\t'
-expect 'bookmarks list' "SQLite${tab}https://sqlite.org${tab}1
-Swift${tab}https://www.swift.org${tab}0" "$(keep list)"
-expect 'bookmarks list --tag' "Swift${tab}https://www.swift.org${tab}0" "$(keep list --tag tools)"
-expect 'bookmarks list --matching' "SQLite${tab}https://sqlite.org${tab}1" "$(keep list --matching ^sql)"
-expect 'bookmarks add, twice' 'Error: https://sqlite.org is a bookmark already' \
-  "$(keep add https://sqlite.org --title SQLite)"
-expect 'bookmarks visit, unknown' 'Error: there is no document "https://www.w3.org"; check the id, or create it' \
-  "$(keep visit https://www.w3.org)"
-keep remove https://sqlite.org
-expect 'bookmarks remove' "Swift${tab}https://www.swift.org${tab}0" "$(keep list)"
+# Waits for a file to have a line, and prints what a pattern finds in it: await FILE PATTERN.
+await() {
+  local found=
+  for _ in $(seq 200); do
+    found=$(sed -n "$2" "$1")
+    [ -z "$found" ] || { echo "$found" && return; }
+    sleep 0.1
+  done
+  echo "$1 never had $2" >&2
+  cat "$1" >&2
+  exit 1
+}
+
+# Borrow: the devices of two neighbours, and a server whose admin has made the library's database.
+cd "$work"
+for name in root ann ben; do echo "secret-$name" > "$name.password"; done
+cdtquery user add users.json root --role _admin --password-file root.password 2> /dev/null
+for name in ann ben; do cdtquery user add users.json "$name" --password-file "$name.password" 2> /dev/null; done
+: | cdtquery import server/library - 2> /dev/null
+borrow rules > rules.json
+cdtquery rules set server/library @rules.json
+cdtquery serve server --bind 127.0.0.1:0 --users users.json > server.log 2>&1 &
+service=$!
+url=http://127.0.0.1:$(await server.log 's/.*127\.0\.0\.1:\([0-9][0-9]*\).*/\1/p' | head -1)/library
+curl -sS -u root:secret-root -X PUT "$url/_security" -d '{"members": {"names": ["ann", "ben"]}}' > /dev/null
+
+ann() { borrow "$@" --directory phone --user ann 2>&1 || true; }
+ben() { borrow "$@" --directory laptop --user ben 2>&1 || true; }
+sync() { "$1" sync "$url" --password-file "$1.password"; }
+
+sync ann
+ann join Ann
+ann offer drill --notes 'for walls, with the bits'
+ann offer ladder
+sync ann
+sync ben
+ben join Ben
+expect 'borrow search' 'drill: for walls, with the bits' "$(ben search 'wall bit')"
+ben take drill
+expect 'borrow take, twice' 'Error: the drill is lent to ben; ask when it comes back' "$(ben take drill)"
+expect 'borrow take, unknown' 'Error: nobody offers a saw; sync, or choose a name of "borrow list"' "$(ben take saw)"
+sync ben
+# The list on the phone follows what the sync brings.
+borrow list --watch --directory phone --user ann > list 2>&1 &
+watching=$!
+await list '/--/p' > /dev/null
+ann offer rake
+await list '/rake/p' > /dev/null
+kill "$watching"
+wait "$watching" 2> /dev/null || true
+sync ann
+expect 'borrow list' 'drill, with Ben
+ladder, free
+rake, free' "$(ann list)"
+# Both change the loan without the server. The sync merges it, on both devices to the same document.
+ann remark drill 'needed on Sunday'
+ben return drill
+sync ann
+sync ben
+sync ann
+for who in ann ben; do
+  expect "borrow list of $who" 'drill, free
+ladder, free
+rake, free' "$("$who" list)"
+done
+expect 'the merged loan' '1' "$(cdtquery find server/library '{"kind": "loan"}' --fields remark,returned --no-rev |
+  grep -c '"remark":"needed on Sunday","returned":"')"
+expect 'conflicts' '' "$(cdtquery conflicts server/library)"
+# The files of a device are encrypted, and its rules are those of the server.
+expect 'encrypted files' 0 "$(grep -rc drill phone | awk -F: '{ n += $2 } END { print n + 0 }')"
+kill -TERM "$service"
+wait "$service" || true
+service=
+cd "$OLDPWD"
 
 # The service. Port 0 is any that is free; the service's log names it.
 document-service --directory "$work/documents" --port 0 > "$work/service.log" 2>&1 &

@@ -5,7 +5,7 @@ import Testing
 
 /// The examples of `docs/backup.md`, each as it stands there.
 @Suite struct BackupGuideTests {
-  @Test func `a backup is restored at a sequence, read with its passphrase, verified and compared`() throws {
+  @Test func `a backup is restored and opened at a sequence, read with its passphrase, verified and compared`() throws {
     try withTemporaryDirectory(inMemory: true) { directory in
       let backup = "\(directory)/backup"
       let stores = try DatastoreManager(directory: "\(directory)/stores")
@@ -44,6 +44,15 @@ import Testing
       try store.compare(with: restored) { difference in
         print(difference)
       }
+      let (before, _) = try Backup(directory: backup).datastore(at: .sequence(report.increment.sequence))
+      print(try before.find(["n": ["$lt": 5]]).count)
+      try before.compare(with: store) { difference in
+        for field in difference.fields {
+          print(difference.documentID, field.path, field.old ?? .null, field.new ?? .null)
+        }
+      }
+      #expect(try before.document(withID: "a") == store.document(withID: "a"))
+
       func differences() throws -> Int {
         var count = 0
         try store.compare(with: restored) { _ in count += 1 }

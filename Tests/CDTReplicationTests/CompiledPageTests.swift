@@ -52,9 +52,24 @@ import Testing
 
     """
 
+  /// What the examples use of the program `borrow`.
+  private static let library = """
+    enum Kind: String, Codable, CaseIterable { case person, tool, loan }
+    struct Person: DocumentModel {
+      var id: String
+      var revision: RevisionID?
+    }
+    struct ToolLibrary: Sendable {
+      let store: Datastore
+      func tools() throws -> LiveQuery<Tool> { try store.live(Tool.self, where: { $0.kind == .tool }, sort: \\.name.ascending) }
+    }
+
+
+    """
+
   @Test func `the examples compile`() throws {
     try Self.expectCompiles(page: "docs/apple.md", blocks: 4) {
-      Self.declarations + $0.joined(separator: "\n\n")
+      Self.declarations + Self.library + $0.joined(separator: "\n\n")
     }
   }
 

@@ -23,6 +23,17 @@ public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
   public let documentID: String
   /// The kind of the difference.
   public let kind: Kind
+  /// The winner in the first datastore; `nil` if the document is not there or is deleted.
+  public let first: DocumentRevision?
+  /// The winner in the second datastore.
+  public let second: DocumentRevision?
+
+  /// What has changed from the first winner to the second; empty if only revision ids or other leaves differ.
+  public var fields: [FieldDifference] {
+    guard let some = second ?? first else { return [] }
+    let absent = DocumentRevision(id: some.id, revisionID: some.revisionID, body: nil)
+    return (second ?? absent).differences(from: first)
+  }
 
   /// Such as `document "a": the first has 2-b, the second 2-c`.
   public var description: String {
@@ -53,7 +64,7 @@ extension Datastore {
   /// try store.compare(with: restored) { difference in print(difference) }
   /// ```
   ///
-  /// Documents that have expired when the call begins are left out of both.
+  /// Documents that have expired when the call begins are left out of both; of the state of a backup, those that had expired then.
   ///
   /// Bodies are equal if they have the same members with the same values, whatever their order; attachments if they have the same
   /// names, types and digests.
@@ -74,7 +85,14 @@ extension Datastore {
       first.ignoreRules()
       return try other.readSnapshot { second in
         second.ignoreRules()
-        second.takeInstant(of: first)
+        if stateTime == nil, other.stateTime == nil { second.takeInstant(of: first) }
+        func report(_ id: String, _ kind: StoreDifference.Kind) throws {
+          func winner(_ transaction: ReadTransaction) throws -> DocumentRevision? {
+            try transaction.documents(withIDs: [id]).first { !$0.isDeleted }
+          }
+          try body(
+            StoreDifference(documentID: id, kind: kind, first: winner(first), second: winner(second)))
+        }
         let total = try first.allDocumentCount()
         var (left, right) = (DocumentEntries(first), DocumentEntries(second))
         var done = 0
@@ -91,9 +109,9 @@ extension Datastore {
             mine?.hasSameBytes(as: id) == true, theirs?.hasSameBytes(as: id) == true
           )
           if hasMine, hasTheirs {
-            try Self.compare(id, first, second) { try body(StoreDifference(documentID: id, kind: $0)) }
+            try Self.compare(id, first, second) { try report(id, $0) }
           } else {
-            try body(StoreDifference(documentID: id, kind: hasMine ? .missing : .added))
+            try report(id, hasMine ? .missing : .added)
           }
           if hasMine { left.take() }
           if hasTheirs { right.take() }

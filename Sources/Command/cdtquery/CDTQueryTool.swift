@@ -18,7 +18,7 @@ struct CDTQueryTool: ParsableCommand {
 
       EXIT CODES
         0   done
-        1   test, check or verify found problems
+        1   test, check or verify found problems; diff found differences
         64  bad usage
         65  bad data or query
         66  no such store or document
@@ -30,7 +30,7 @@ struct CDTQueryTool: ParsableCommand {
 
       find, count, group, distinct, describe and sample also take a file that import reads, or - for standard input, in place of a store. These, \
       explain, get, changes, export, import, index, backup and verify take the URL of a database, and test --at takes that of a \
-      server; see docs/remote.md. URLs, replicate, serve, look and user need a build with them: make server.
+      server; see docs/remote.md. Commands that read documents also take the state of a backup, BACKUP@TIME; see docs/backup.md. URLs, replicate, serve, look and user need a build with them: make server.
 
       EXAMPLE, used by the examples of the commands
         $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl
@@ -44,9 +44,11 @@ struct CDTQueryTool: ParsableCommand {
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self,
       DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, GroupCommand.self,
       DistinctCommand.self, DescribeCommand.self, SampleCommand.self, IndexCommand.self,
-      ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
+      ChangesCommand.self, LogCommand.self, ConflictsCommand.self, ResolveCommand.self,
+      AttachmentCommand.self,
       RulesCommand.self,
-      InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
+      InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, DiffCommand.self,
+      VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, RekeyCommand.self, ListCommand.self, DropCommand.self,
       TestCommand.self,
       ReplicateCommand.self, ServeCommand.self, UserCommand.self, LookCommand.self, MCPCommand.self,

@@ -71,7 +71,7 @@ public final class Datastore: Sendable {
       try StoreFiles.checkKinds(in: directory)
       let keys = try KeyFile.keys(in: directory, options.encryption)
       let before = FileIdentity(path)
-      var access = try FileAccess.of(path)
+      var access = try FileAccess.of(path, isState: options.isState)
       let opened: (connection: Connection, storeID: String)
       do {
         opened =
@@ -176,6 +176,9 @@ public final class Datastore: Sendable {
   /// Whether extensions may write in the background.
   package var worksInBackground: Bool { options.worksInBackground }
 
+  /// The time of the state of a backup that the datastore has, in seconds since 1970.
+  package var stateTime: Double? { options.stateTime }
+
   /// - Throws: ``DatastoreError`` with the code `.closed` or `.suspended`.
   package func checkOpen() throws(DatastoreError) {
     if isClosed.load(ordering: .acquiring) { throw DatastoreError(.closed(name)) }
@@ -211,6 +214,7 @@ public final class Datastore: Sendable {
 
   /// - Throws: ``DatastoreError`` with the code `.io` if the datastore can only be read, `.full` if that is because the disk is full.
   package func checkWritable() throws(DatastoreError) {
+    if options.isState { throw DatastoreError(.stateOfBackup) }
     if access.isDiskFull {
       try checkFile()
       throw DatastoreError(SystemError.full, "write to", directory)

@@ -10,7 +10,7 @@ extension DatastoreError {
     case invalidName(String), invalidDatabaseName(String), noSuchDatastore(String, in: String)
     case memoryAsDirectory, invalidPath(String), longPath(String, longest: Int), noFile(String)
     case notADirectory(String), notARegularFile(String), link(String), linkedDirectory(String)
-    case readOnly(String), unreadableLog(String), foreignFile(String), unknownFile(String)
+    case readOnly(String), stateOfBackup, unreadableLog(String), foreignFile(String), unknownFile(String)
     case newerFormat(String, version: Int64, known: Int64), olderFormat(String, version: Int64)
     case damaged(String, String), damagedIndexOrStore(String), lostContent(String, evidence: String)
     case sequencesExhausted(String)
@@ -55,7 +55,8 @@ extension DatastoreError {
         .notFound
       case .closed, .deletedElsewhere, .changedElsewhere: .closed
       case .memoryAsDirectory, .invalidPath, .longPath, .notADirectory, .notARegularFile, .link,
-        .linkedDirectory, .readOnly, .unreadableLog, .olderFormat, .cannotExchange, .transactionEnded,
+        .linkedDirectory, .readOnly, .stateOfBackup, .unreadableLog, .olderFormat, .cannotExchange,
+        .transactionEnded,
         .noThread:
         .io
       case .missingKey, .wrongKey, .formerKeyDiffers, .keyForPlainStore, .noKeyForPlainStore,
@@ -130,6 +131,8 @@ extension DatastoreError {
         "\(path) is a symbolic link, which a deletion does not follow; delete the datastore at its target"
       case .readOnly(let directory):
         "\(directory) can only be read; allow writing to it and to its files, or write to a copy of it"
+      case .stateOfBackup:
+        "the state of a backup can only be read; restore it in a new datastore, and write to that"
       case .unreadableLog(let path):
         "\(LogFile.path(of: path)) has changes that a read-only open can't apply; open the store once where it can be written to, "
           + "or read a copy of its directory"

@@ -398,6 +398,23 @@ import Testing
     }
   }
 
+  @Test func `the name of who has written a revision is given to users who see every document`() throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      var options = DatastoreOptions()
+      options.rules = EnforcedRules(for: UserContext(name: "bob", roles: ["_admin"]), sender: "bob")
+      let admin = try DatastoreManager(directory: directory, options: options)
+      let all = try admin.datastore(named: "store")
+      let mine = try all.createDocument(from: DocumentDraft(id: "mine", body: ["owner": "anna"]))
+      try all.setRules(["read": [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]]])
+      #expect(try all.read { try $0.arrival(of: mine) }?.user == "bob")
+      let manager = try DatastoreManager(
+        directory: directory, options: DatastoreOptions(rules: .enforced(as: UserContext(name: "anna"))))
+      let arrival = try manager.datastore(named: "store").read { try $0.arrival(of: mine) }
+      #expect(arrival != nil && arrival?.user == nil)
+      for each in [admin, manager] { each.close() }
+    }
+  }
+
   @Test func `a document that a user does not see can't be changed`() throws {
     try withTemporaryDirectory(inMemory: true) { directory in
       let free = try DatastoreManager(directory: directory)

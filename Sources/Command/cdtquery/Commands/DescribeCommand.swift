@@ -46,6 +46,7 @@ struct DescribeCommand: QueryingCommand {
       try Output.standard.line("\nabout \(summary.omittedFields) more fields are left out")
     }
     for line in neverExpiring { try Output.standard.line("\n\(line)") }
+    if case .store(let store) = database, store.state != nil { return }
     for (number, proposal) in summary.proposedIndexes.enumerated() {
       if number == 0 { try Output.standard.line("\nindexes that may help:") }
       try Output.standard.line(SuggestedIndex.command([SortField(proposal.field)], store: path))

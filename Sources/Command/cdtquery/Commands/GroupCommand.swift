@@ -52,7 +52,7 @@ struct GroupCommand: QueryingCommand {
     if explain { return try Output.standard.line(database.explain(query).text) }
     let rows = try database.groups(query)
     let members = query.fields + query.aggregates.map(\.name)
-    try ResultWriter(output, fields: members, ownFields: []).write(RowsAsResults(rows: rows))
+    try ResultWriter(output, fields: members, ownFields: []).write(RowResults(forEachRow: rows.forEach))
     try Output.standard.flush()
     // Hints about fields of the documents; those of the sort are members of the rows.
     var documents = Query(query.query.selector)
@@ -89,16 +89,4 @@ struct GroupCommand: QueryingCommand {
     }
     return GroupQuery.Aggregate(function, of: parts[1], as: parts[0])
   }
-}
-
-/// Rows, printed like documents.
-private struct RowsAsResults: QueryResults {
-  let rows: [JSONObject]
-
-  func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
-    for row in rows { try row.utf8Text.withUnsafeBytes(body) }
-  }
-
-  /// Rows have none.
-  func forEachID(_ body: @escaping (String) throws -> Void) throws {}
 }

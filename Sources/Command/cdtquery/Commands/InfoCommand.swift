@@ -19,6 +19,7 @@ struct InfoCommand: ParsableCommand {
   @OptionGroup var user: UserOptions
 
   func run() throws {
+    try store.checkIsStore()
     let datastore = try store.open()
     var info = try datastore.read { transaction -> JSONObject in
       [

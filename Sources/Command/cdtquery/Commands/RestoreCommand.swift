@@ -32,11 +32,10 @@ struct RestoreCommand: ParsableCommand {
 
   private func point() throws -> Backup.Point {
     guard let at else { return .newest }
-    if let sequence = Int64(at), sequence >= 0 { return .sequence(sequence) }
-    guard let time = ISO8601.date(at) else {
+    guard let point = Backup.Point(argument: at) else {
       throw ValidationError("--at must be a sequence, or a time as in 2026-11-26T12:00:00Z")
     }
-    return .time(time)
+    return point
   }
 
   func run() throws {

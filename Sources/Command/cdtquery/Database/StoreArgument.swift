@@ -38,13 +38,17 @@ struct StoreArgument: ExpressibleByArgument {
 
   /// The store's name.
   var databaseName: DatabaseName {
-    get throws(DatastoreError) { try DatabaseName(directoryName: name) }
+    get throws {
+      try checkIsStore()
+      return try DatabaseName(directoryName: name)
+    }
   }
 
-  /// Opens the store, which must exist.
+  /// Opens the store, which must exist, or the state of a backup.
   ///
   /// - Parameter worksInBackground: Whether it may be written to without a command that does so.
   func open(worksInBackground: Bool = true) throws -> Datastore {
+    if let state { return try Stores.state(named: path) { try Self.restore(state) } }
     do {
       return try Stores.open(databaseName, in: manager(worksInBackground: worksInBackground))
     } catch let error as DatastoreError where error.code == .notFound {

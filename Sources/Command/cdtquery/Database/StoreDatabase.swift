@@ -53,6 +53,7 @@ struct StoreDatabase: Database {
 
   /// Later changes are left out, so that the command ends.
   func forEachChange(since: String?, limit: Int?, _ body: @escaping (ChangedDocument) throws -> Void) throws {
+    try store.checkIsStore()
     let datastore = try store.open()
     let end = try datastore.read { try $0.lastSequence() }
     var (last, left) = (Self.sequence(since), limit ?? .max)
@@ -66,7 +67,10 @@ struct StoreDatabase: Database {
   }
 
   func liveChanges(since: String?) throws -> any AsyncSequence<[ChangedDocument], any Error> {
-    try store.open().liveChanges(since: Self.sequence(since)).map { $0.documents.map(ChangedDocument.init) }
+    try store.checkIsStore()
+    return try store.open().liveChanges(since: Self.sequence(since)).map {
+      $0.documents.map(ChangedDocument.init)
+    }
   }
 
   /// The command has checked that it is a number.

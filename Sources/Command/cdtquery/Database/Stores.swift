@@ -6,6 +6,8 @@ import Synchronization
 /// The managers of this run, which keep its stores open until its end.
 enum Stores {
   private static let managers = Mutex<[String: DatastoreManager]>([:])
+  /// The states of backups, by their arguments.
+  private static let states = Mutex<[String: Datastore]>([:])
 
   /// The manager of a directory, which is created if it does not exist.
   ///
@@ -29,6 +31,16 @@ enum Stores {
     let store = try manager.existingDatastore(named: name)
     Datastore.registerExtension(QueryExtension.self)
     return store
+  }
+
+  /// The state of a backup, which is restored once in this run.
+  static func state(named argument: String, _ restore: () throws -> Datastore) throws -> Datastore {
+    try states.withLock { states in
+      if let known = states[argument] { return known }
+      let state = try restore()
+      states[argument] = state
+      return state
+    }
   }
 
   /// Throws if what is to be a directory of stores is a store.
@@ -66,8 +78,9 @@ enum Stores {
     }
   }
 
-  /// Closes every store of this run, which checkpoints their logs.
+  /// Closes every store of this run, which checkpoints their logs, and removes the states of backups.
   static func closeAll() {
+    states.withLock { $0 = [:] }
     let closed = managers.withLock { managers in
       defer { managers = [:] }
       return managers

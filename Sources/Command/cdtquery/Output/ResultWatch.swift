@@ -9,6 +9,7 @@ struct ResultWatch {
 
   /// Returns when the output is closed.
   func run() throws {
+    try store.checkIsStore()
     let datastore = try store.open()
     let watching = Task { try await printUpdates(of: datastore) }
     OutputWatch.whenClosed { watching.cancel() }

@@ -46,6 +46,8 @@ package final class IndexManager: Sendable {
     isReadOnly = store.access.isReadOnly
     path = "\(directory)/\(IndexFile.name)"
     recovery = IndexRecovery(path: path, directory: directory, keys: store.keys, store.suspension)
+    // What had not expired at the time of a backup is part of its state.
+    if let time = store.stateTime { expiry.setClock { time } }
     expiry.follow((try? recovery.definitions) ?? [])
   }
 

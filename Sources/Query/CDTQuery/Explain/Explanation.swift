@@ -47,7 +47,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
       query: query, plan: plan, groups: groups?.groups, catalog: engine.indexes.catalog)
     considered = indexes.considered
     suggestedFields = indexes.suggestedIndex?.json
-    suggestedCommand = indexes.suggestedIndex?.command(store: engine.transaction.store.directory)
+    let store = engine.transaction.store
+    suggestedCommand =
+      store.stateTime == nil ? indexes.suggestedIndex?.command(store: store.directory) : nil
     source = PlanNode(plan.source).text
     residual = plan.residualText
     collation = query.collation

@@ -1,12 +1,16 @@
-package import CDTPlatform
+public import CDTPlatform
 package import CDTSQLite
 
-/// The time at which a revision was written to this store, and by whom.
-package struct Arrival: Sendable, Hashable {
-  /// To the minute: at this time, or up to a minute later.
-  package let time: Date
-  /// The user of a server who wrote it, if it was one with a name. A replicator that pulls is not one.
-  package let user: String?
+/// The time at which a revision was written to a datastore, and the user who wrote it.
+///
+/// ```swift
+/// let arrival = try store.read { try $0.arrival(of: $0.document(withID: "milk")) }
+/// ```
+public struct Arrival: Sendable, Hashable {
+  /// To the minute: the revision was written at this time, or up to a minute later.
+  public let time: Date
+  /// The name of the user of a server who wrote the revision. A revision that an app writes, or a replicator pulls, has no user.
+  public fileprivate(set) var user: String?
 
   /// The value as it is stored: the seconds since 1970, and after a space the user.
   fileprivate init?(stored text: String?) {
@@ -113,8 +117,14 @@ package struct ArrivalMarks {
 }
 
 extension ReadTransaction {
-  /// The time at which a revision was written to this store, and the user; `nil` if that is not known any more.
-  package func arrival(of revision: DocumentRevision) throws -> Arrival? {
-    try use { try ArrivalMarks.arrival(of: revision.sequence, on: $0) }
+  /// The time at which a revision was written to this datastore, and the user who wrote it; `nil` if that is not known any more.
+  ///
+  /// Times are not replicated, and the state of a backup has none. To users from whom rules withhold documents, no names are given.
+  public func arrival(of revision: DocumentRevision) throws -> Arrival? {
+    guard store.stateTime == nil,
+      var arrival = try use({ try ArrivalMarks.arrival(of: revision.sequence, on: $0) })
+    else { return nil }
+    if try visibility() != nil { arrival.user = nil }
+    return arrival
   }
 }

@@ -194,7 +194,8 @@ struct FieldMerging {
 }
 
 extension DocumentAttachment {
-  fileprivate var summary: JSONValue {
+  /// The type, the digest and the length.
+  var summary: JSONValue {
     var json: JSONObject = ["content_type": .string(contentType)]
     json["digest"] = digest.map { .string($0) }
     json["length"] = length.map { .int($0) }

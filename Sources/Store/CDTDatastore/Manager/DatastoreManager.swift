@@ -123,6 +123,16 @@ public final class DatastoreManager: Sendable {
     return try datastore(named: DatabaseName(ofDatastore: name), isCreated: true, options)
   }
 
+  /// Opens a datastore anew as the state of a backup at a time, for reading only.
+  ///
+  /// - Parameter time: In seconds since 1970.
+  package func reopenDatastore(named name: String, asStateAt time: Double) throws -> Datastore {
+    try closeDatastore(named: name)
+    var options = options
+    (options.stateTime, options.isState) = (time, true)
+    return try datastore(named: DatabaseName(ofDatastore: name), isCreated: false, options)
+  }
+
   private func datastore(
     named name: DatabaseName, isCreated: Bool, _ options: DatastoreOptions? = nil
   ) throws -> Datastore {

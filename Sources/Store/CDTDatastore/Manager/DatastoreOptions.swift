@@ -30,6 +30,12 @@ public struct DatastoreOptions: Sendable, Hashable {
   /// Whether extensions may write in the background.
   package var worksInBackground = true
 
+  /// The time of the state of a backup that the datastore has, in seconds since 1970. Documents have expired if they had then.
+  package var stateTime: Double?
+
+  /// Whether the datastore is the state of a backup, and can only be read.
+  package var isState = false
+
   /// Whether both have the same settings, and the same user for rules.
   public static func == (left: DatastoreOptions, right: DatastoreOptions) -> Bool {
     left.settings == right.settings
@@ -39,7 +45,7 @@ public struct DatastoreOptions: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(settings) }
 
   private var settings: [AnyHashable?] {
-    [durability, busyTimeout, memoryBudget, encryption, worksInBackground, rules?.user]
+    [durability, busyTimeout, memoryBudget, encryption, worksInBackground, stateTime, isState, rules?.user]
   }
 
   /// The defaults: full durability, five seconds, 64 MB.

@@ -10,9 +10,10 @@ package enum FileAccess: Sendable {
   /// be made.
   case immutable(FileStatus, isDiskFull: Bool = false)
 
+  /// - Parameter isState: Whether the file is never written to.
   /// - Throws: ``DatastoreError`` with the code `.io` if the file has a log that can't be read here.
-  package static func of(_ path: String) throws(DatastoreError) -> FileAccess {
-    let isDirectoryWritable = Files.isWritable(Self.directory(of: path))
+  package static func of(_ path: String, isState: Bool = false) throws(DatastoreError) -> FileAccess {
+    let isDirectoryWritable = !isState && Files.isWritable(Self.directory(of: path))
     guard let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path)) else {
       return .readWrite
     }
