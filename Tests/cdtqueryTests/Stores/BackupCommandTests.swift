@@ -80,6 +80,11 @@ import Testing
       #expect(result.lines.last?.hasPrefix(loss) == true)
     }
     #expect(try space.run("count", "people/again", "{}").output == "3\n")
+    let read = try space.run("count", "saved@1000")
+    #expect(read.status == 0 && read.output == "3\n")
+    #expect(
+      read.errors.hasPrefix(
+        #"cdtquery: attachment: document "mike": the content of attachment "picture" is missing"#))
     let exported = try space.run("export", "people/contacts", "--attachments")
     #expect(exported.status == 1)
     #expect(exported.lines.count == 3)

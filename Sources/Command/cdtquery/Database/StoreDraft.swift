@@ -14,8 +14,9 @@ struct StoreDraft {
     prefix = ".\(target.name).\(purpose)-"
   }
 
-  /// Throws if the store exists.
+  /// Throws if the store exists, or is the state of a backup.
   static func check(_ target: StoreArgument) throws(ToolError) {
+    try target.checkIsStore()
     let kind = try ToolError.perform("read", target.path) { () throws(SystemError) in
       try Files.kind(of: target.path)
     }
