@@ -19,7 +19,7 @@ struct LookCommand: ParsableCommand {
 
       EXAMPLE
         $ cdtquery look people --no-open > address 2>&1 & echo $! > pid
-        $ until grep token address; do sleep 0.1; done
+        $ until grep -s token address; do sleep 0.1; done
         http://127.0.0.1:…/_utils/?token=…
         $ kill $(cat pid)
       """)
