@@ -18,7 +18,7 @@ public struct ToDoStore: Sendable {
   public init(directory: String) async throws {
     let manager = try DatastoreManager(directory: directory)
     documents = try await manager.datastore(named: "todos")
-    try await documents.ensureIndexed(["isDone", "title"])
+    try await documents.ensureIndexed(ToDo.self, \.isDone, \.title)
   }
 
   /// Adds a thing to do.
@@ -32,7 +32,11 @@ public struct ToDoStore: Sendable {
   /// - Returns: The thing as it is now; `nil` when it was deleted meanwhile.
   @discardableResult
   public func toggle(_ id: ToDo.ID) async throws -> ToDo? {
-    try await documents.write { try $0.update(ToDo.self, id: id) { $0.isDone.toggle() } }
+    try await documents.write { transaction in
+      let isThere =
+        try transaction.update(ToDo.self, where: { $0.id == id }, .apply { $0.isDone.toggle() }) > 0
+      return isThere ? try transaction.document(withID: id, as: ToDo.self) : nil
+    }
   }
 
   /// Everything, open things first, each part by title.
