@@ -106,6 +106,7 @@ import Testing
     "store.count(Job.self)",
     "store.document(withID: text, as: Job.self).title",
     "store.save([Job]()).map(\\.title)",
+    "store.migrate(\"a\", matching: [\"title\": [\"$exists\": false]]) { $0.body[\"title\"] = \"x\" }",
     "store.delete(Job?.none!)",
     "store.save(Job?.none!)",
     "store.save(Job?.none!) { stored, mine in stored.isDone ? stored : mine }",
