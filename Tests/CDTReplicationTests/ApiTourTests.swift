@@ -34,7 +34,7 @@ import Testing
       var milk = try await store.save(Item(id: "milk", title: "Buy milk", tags: ["shop"]))
       milk.done = true
       milk = try await store.save(milk)
-      let read = try await store.document(withID: "milk").decode(Item.self)
+      let read = try await store.document(withID: "milk", as: Item.self)
       try await store.save(Item(id: "bread", title: "Bake bread"))
       try await store.delete(milk)
       #expect(read.done && read.revision == milk.revision)
@@ -43,6 +43,9 @@ import Testing
       let tea = try await store.createDocument(from: draft)
       print(tea.id, tea.revisionID.generation)  // tea 1
       #expect(tea.revisionID.generation == 1)
+
+      let count = try await store.update(Item.self, where: { !$0.done }, .append(\.tags, "today"))
+      #expect(count == 1)
 
       try await store.updateDocument(withID: "bread") { document in
         document.body["title"] = "Bake white bread"
@@ -73,7 +76,7 @@ import Testing
       for document in found { print(document.id, document.body["title"]?.stringValue ?? "") }
       #expect(found.map(\.id) == ["bread"])
 
-      try await store.ensureIndexed(["done", "title"])
+      try await store.ensureIndexed(Item.self, \.done, \.title)
       let plan = try store.explain(Query(["done": false], sort: ["title"]))
       print(plan)  // index "done_title": done at one value …
       let page = try await store.find(["done": false], skip: 20, limit: 10, sort: ["done", "title"])

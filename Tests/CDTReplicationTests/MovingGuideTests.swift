@@ -58,11 +58,11 @@ import Testing
     note = try await store.save(note)
     let id = note.id
     try await store.write { transaction in
-      try transaction.update(Note.self, id: id) { $0.tags.append("soon") }
+      try transaction.update(Note.self, where: { $0.id == id }, .append(\.tags, "soon"))
       try transaction.save(Note(title: "Minutes", folder: work.id))
     }
 
-    try await store.ensureIndexed(["isPinned", .descending("edited")])
+    try await store.ensureIndexed(Note.self, \.isPinned, \.edited.descending)
     let pinned = try await store.find(
       Note.self, where: { $0.isPinned && $0.title.hasPrefix("P") }, sort: \.edited.descending, limit: 20)
     let linking = try ModelQuery(Note.self, where: { $0.folder == work.id }, sort: \.title.ascending)

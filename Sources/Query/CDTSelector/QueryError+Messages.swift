@@ -30,7 +30,7 @@ extension QueryError {
     case unknownCollation(JSONValue), invalidSnippets(JSONValue), snippetOption(String, least: Int)
     case snippetsWithoutText
     case invalidInclude(JSONValue), tooManyIncludes(Int, most: Int), nameOfInclude(String)
-    case pathOfInclude(String), includeNotReturned(String)
+    case pathOfInclude(String), includeNotReturned(String), notIncluded(String)
     case notABookmark, bookmarkOfAnotherSort, bookmarkWithoutStore, backwardByScore, backwardLive
     // Sorts
     case tooManySortFields(Int, most: Int), notADirectedField(JSONValue), directedFieldKeys(Int)
@@ -45,6 +45,7 @@ extension QueryError {
     case notOfRows(String, members: [String]), unusableWithGroups(String, String), viewWithoutValue(String)
     // Files, models and changes
     case textInFile, revisionInFile
+    case undecodableRow(JSONObject, any Any.Type, String), undecodableValue(JSONValue, any Any.Type, String)
     case notDecodable(any Any.Type), computedProperty(any Any.Type, of: any Any.Type)
     case reservedField, overlappingRename(String), invalidAmount(JSONValue), misfit(
       String, documentID: String)
@@ -62,6 +63,7 @@ extension QueryError {
         .invalidPath
       case .viewWithoutValue: .invalidIndex
       case .reservedField, .overlappingRename, .invalidAmount, .misfit: .invalidChange
+      case .undecodableRow, .undecodableValue: .undecodable
       case .regexRefused, .regexTooLong, .regexNotPortable: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
       case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers, .tooManyIncludes: .tooLarge
@@ -80,7 +82,7 @@ extension QueryError {
         .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
         .repeatedMember, .notOfRows, .unusableWithGroups, .unknownRuleMember, .otherLanguage, .notADocument,
         .readingRule, .invalidInclude, .nameOfInclude, .includeNotReturned,
-        .revisionInFile:
+        .notIncluded, .revisionInFile:
         .invalidRequest
       }
     }
@@ -227,6 +229,8 @@ extension QueryError {
       case .pathOfInclude(let path): "the path \"\(path)\" is not one of a field with ids; name such a field"
       case .includeNotReturned(let remedy):
         "these results have no place for the documents that they include; \(remedy)"
+      case .notIncluded(let path):
+        "the query does not include the documents of \"\(path)\"; make it with including(_:as:) of this property"
       case .snippetsWithoutText: "snippets need a \"$text\" in the selector; add one, or leave them out"
       case .notABookmark:
         "this is not a bookmark of a result set; use one that a result set gave, or no bookmark for the first page"
@@ -288,6 +292,10 @@ extension QueryError {
       case .computedProperty(let value, let type):
         "a property of \(type) of the type \(value) is computed, or observed, so documents "
           + "don't have it; use a stored property without observers, or a selector"
+      case .undecodableRow(let row, let type, let reason):
+        "the row \(row.text) can't be decoded as \(type): \(reason); make the property optional, or select documents that have the field"
+      case .undecodableValue(let value, let type, let reason):
+        "the value \(value.text) can't be decoded as \(type): \(reason); leave out its documents by the condition"
       case .reservedField:
         "names that begin with _ are the document's own and can't be changed; use another field"
       case .overlappingRename(let path):

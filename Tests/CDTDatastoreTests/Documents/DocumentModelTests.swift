@@ -264,25 +264,6 @@ import Testing
     manager.close()
   }
 
-  @Test func `a model is changed by its id`() throws {
-    try withTemporaryDatastore { store in
-      let body: JSONObject = ["name": "Ana", "tags": [], "color": "red"]
-      try store.createDocument(from: DocumentDraft(id: "ana", body: body))
-      let older = try store.write { transaction in
-        try transaction.update(Person.self, id: "ana") { ana in
-          ana.age = (ana.age ?? 3) + 1
-          // The document is the one that was asked for.
-          (ana.id, ana.revision) = ("eva", nil)
-        }
-      }
-      #expect(older?.id == "ana" && older?.age == 4 && older?.revision?.generation == 2)
-      #expect(try store.document(withID: "ana").body["color"] == "red")
-      #expect(try store.write { try $0.update(Person.self, id: "nobody") { $0.age = 1 } } == nil)
-      try store.write { try $0.deleteDocument(withID: "ana") }
-      #expect(try store.write { try $0.update(Person.self, id: "ana") { $0.age = 1 } } == nil)
-    }
-  }
-
   @Test func `conflicts of models are merged`() throws {
     try withTemporaryDatastore { store in
       let first = try #require(RevisionID("1-a"))

@@ -37,11 +37,13 @@ import Testing
 
   @Test func `rows are decoded`() async throws {
     try Self.withOrders { store in
-      let cities = try store.group(
-        City.self, by: ["city"], .count(as: "n"), .sum("amount", as: "total"), where: ["city": ["$gt": nil]])
+      let totals = try GroupQuery(
+        Query(["city": ["$gt": nil]]), by: ["city"], [.count(as: "n"), .sum("amount", as: "total")])
+      let cities = try store.read { try $0.group(City.self, totals) }
       #expect(cities == [City(city: "Bern", n: 2, total: 12.5), City(city: "Zug", n: 2, total: 1)])
       let error = #expect(throws: QueryError.self) {
-        try store.group(City.self, by: ["city"], .count(as: "n"), .minimum("amount", as: "total"))
+        let least = try GroupQuery(by: ["city"], [.count(as: "n"), .minimum("amount", as: "total")])
+        return try store.read { try $0.group(City.self, least) }
       }
       #expect(error?.code == .undecodable)
       #expect(

@@ -76,6 +76,45 @@ import Testing
     }
   }
 
+  struct Person: DocumentModel {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var name: String
+  }
+
+  struct Tool: DocumentModel {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var title: String
+    var owner: Person.ID?
+  }
+
+  @Test func `linked models follow`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.save(Tool(title: "Axe", owner: "ann"))
+      var shown: [[String]] = []
+      func show(_ lines: [String]) {
+        shown.append(lines)
+        let isSecond = shown.count == 2
+        Task {
+          if isSecond {
+            try await store.delete(Tool.self, where: { _ in .all })
+          } else {
+            _ = try? await store.save(Person(id: "ann", name: "Ann"))
+          }
+        }
+      }
+      let tools = try ModelQuery(Tool.self, where: { $0.title != nil }, sort: \.title.ascending)
+        .including(\.owner, as: Person.self)
+      for try await update in store.live(tools) {
+        let people = try update.linked(\.owner, as: Person.self)
+        show(update.results.map { "\($0.title): \(people[$0.owner ?? ""]?.name ?? "nobody")" })
+        if update.results.isEmpty { break }
+      }
+      #expect(shown == [["Axe: nobody"], ["Axe: Ann"], []])
+    }
+  }
+
   @Test func `differences change a list`() async throws {
     func apply(_ update: LiveUpdate<Errand>, to list: inout [Errand]) {
       let difference = update.difference

@@ -28,6 +28,7 @@ import Testing
     var priority = Priority.normal
     var tags: [String] = []
     var due: Date?
+    var postponed = 0
     var isDone = false
     var owner: Person?
     var items: [Item] = []
@@ -51,9 +52,8 @@ import Testing
       }
       #expect(milk.title == "Buy oat milk" && milk.isDone)
       #expect(try await store.document(withID: "milk").decode(Errand.self) == milk)
-      try await store.write { try $0.update(Errand.self, id: "milk") { $0.isDone.toggle() } }
-      milk = try await store.document(withID: "milk").decode()
-      #expect(!milk.isDone)
+      milk.isDone = false
+      milk = try await store.save(milk)
 
       // Another device has only changed the title.
       let parent = try #require(milk.revision)
@@ -128,32 +128,40 @@ import Testing
     }
   }
 
-  struct Article: DocumentModel, HasDefaults {
-    var id = UUID().uuidString
-    var revision: RevisionID?
-    var title: String
-    var isFavorite = false
-    var priority = 2
-    var summary: String?
-    static let defaults = Article(title: "")
+  struct CityRow: Decodable {
+    var city: String?
+    var errands: Int
+    var postponed: Int
   }
 
-  @Test func `a model changes`() async throws {
+  @Test func `many models`() async throws {
     try await withTemporaryDatastore { store in
-      try await store.createDocument(from: DocumentDraft(id: "old", body: ["title": "Soup"]))
-      let old = try await store.document(withID: "old").decode(Article.self)
-      print(old.isFavorite, old.priority, old.summary ?? "none")  // false 2 none
-      let usual = try await store.find(Article.self, where: { $0.priority == 2 && !$0.isFavorite })
-      #expect(!old.isFavorite && old.priority == 2 && old.summary == nil && usual.map(\.id) == ["old"])
-      #expect(
-        "\(try ModelQuery(Article.self, where: { $0.priority == 2 }))"
-          == #"{"selector":{"$or":[{"priority":{"$eq":2}},{"priority":{"$not":{"$exists":true}}}]}}"#)
+      let bern = Person(name: "Mia", city: "Bern")
+      var milk = try await store.save(Errand(id: "milk", title: "Buy milk", tags: ["shop"], owner: bern))
+      try await store.save(
+        Errand(id: "late", title: "Late", due: Date(timeIntervalSince1970: 0), owner: bern))
 
-      try await store.write { transaction in
-        try transaction.update(
-          matching: ["title": ["$exists": true], "priority": ["$exists": false]], .set("priority", 2))
-      }
-      #expect(try await store.document(withID: "old").body == ["title": "Soup", "priority": 2])
+      milk = try await store.document(withID: "milk", as: Errand.self)
+      try await store.save([Errand(title: "Bake bread"), Errand(title: "Sweep", priority: .low)])
+
+      try await store.ensureIndexed(Errand.self, \.isDone, \.due.descending)
+      try await store.ensureIndexed(Errand.self, \.due, where: { !$0.isDone })
+      try await store.ensureIndexed(Errand.self, \.owner.city, summing: \.postponed)
+      #expect(try store.listIndexes().count == 3)
+
+      let rows = try await store.group(
+        Errand.self, by: \.owner.city, .count(as: \.errands), .sum(\.postponed, as: \.postponed),
+        as: CityRow.self, where: { !$0.isDone }, having: { $0.errands > 1 }, sort: \.errands.descending)
+      let tags = try await store.distinct(Errand.self, \.tags)  // ["shop"]
+      #expect(Set(rows.map(\.city)) == ["Bern", nil] && rows.map(\.errands) == [2, 2] && tags == ["shop"])
+
+      let count = try await store.update(
+        Errand.self, where: { !$0.isDone && $0.due < .now }, .set(\.due, nil), .increment(\.postponed))
+      try await store.update(Errand.self, where: { $0.id == "milk" }, .apply { $0.isDone.toggle() })
+      try await store.delete(Errand.self, where: { $0.isDone })
+      let late = try await store.document(withID: "late", as: Errand.self)
+      #expect(count == 1 && late.due == nil && late.postponed == 1 && !milk.isDone)
+      #expect(try await store.count(Errand.self) == 3)
     }
   }
 

@@ -203,7 +203,9 @@ import Testing
         var city: String?
         var orders: Int
       }
-      let totals = try store.group(CityTotal.self, by: ["city"], .count(as: "orders"))
+      let totals = try store.read {
+        try $0.group(CityTotal.self, GroupQuery(by: ["city"], [.count(as: "orders")]))
+      }
       #expect(totals.map(\.city) == ["Bern", "Zug"] && totals[0].orders == 2)
       #expect(cities == ["Bern", "Zug"])
       do {

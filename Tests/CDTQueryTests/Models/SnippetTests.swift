@@ -88,7 +88,25 @@ import Testing
     "store.find(Job.self, sort: \\.owner.city.ascending, undecodable: { print($0.message) })",
     "store.find(Job.self, [\"a\": text]) { print($0.message) }",
     "store.live(Job.self, where: { $0.isDone }, undecodable: { print($0) })",
-    "store.group(Sum.self, by: [\"city\"], .sum(\"cost\", as: \"total\")).map(\\.total)",
+    "store.group(Job.self, by: \\.owner.city, .sum(\\.share, as: \\.total), as: Sum.self).map(\\.total)",
+    "store.group(Job.self, by: \\.kind, .and(\\.boss.zip), .average(\\.priority, as: \\.total), as: Sum.self, where: { $0.isDone }, "
+      + "having: { $0.total > 3 }, sort: \\.total.descending, \\.city.ascending, limit: 3)",
+    "store.ensureIndexed(Job.self, \\.title, \\.due.descending)",
+    "store.ensureIndexed(Job.self, \\.isDone, \\.isNew, \\.boss.zip, \\.counts, options: .unique, where: { !$0.isDone && $0.priority > number })",
+    "store.ensureIndexed(Job.self, \\.owner.city, summing: \\.share, \\.priority, name: text)",
+    "store.ensureIndexed(Job.self, \\.due, options: .expiring(after: .seconds(60)))",
+    "store.update(Job.self, where: { $0.isDone }, .set(\\.isDone, false), .increment(\\.priority), .increment(\\.share, by: 0.5))",
+    "store.update(Job.self, where: { $0.due < now }, .set(\\.due, nil), .set(\\.due, now), .set(\\.due, later), .set(\\.owner.zip, maybe))",
+    "store.update(Job.self, where: { _ in .all }, .append(\\.tags, text), .remove(\\.tags, \"x\"), .rename(from: \"stat\", to: \\.title))",
+    "store.update(Job.self, where: { $0.id == text }, .apply { $0.isDone.toggle() }, .set(\\.kind, .chore), .increment(\\.cost, by: 2))",
+    "store.write { try $0.update(Job.self, where: { $0.isDone }, .set(\\.isDone, false)) }",
+    "store.delete(Job.self, where: { $0.isDone && $0.due < now })",
+    "store.distinct(Job.self, \\.owner.city).map { $0.uppercased() }",
+    "store.distinct(Job.self, \\.tags, where: { $0.isDone }).map { $0.uppercased() }",
+    "store.count(Job.self)",
+    "store.document(withID: text, as: Job.self).title",
+    "store.save([Job]()).map(\\.title)",
+    "store.migrate(\"a\", matching: [\"title\": [\"$exists\": false]]) { $0.body[\"title\"] = \"x\" }",
     "store.delete(Job?.none!)",
     "store.save(Job?.none!)",
     "store.save(Job?.none!) { stored, mine in stored.isDone ? stored : mine }",
@@ -128,6 +146,22 @@ import Testing
     "store.count([\"a\": counts])",
     "store.createDocument(from: DocumentDraft(body: [\"a\": text, \"b\": other]))",
     "store.save(number)",
+    "store.ensureIndexed(Job.self, \\.titel)",
+    "store.ensureIndexed(Job.self, \\.title, \\.dew.descending)",
+    "store.ensureIndexed(Job.self, \\.title, where: { $0.dew == nil })",
+    "store.update(Job.self, where: { $0.isDone }, .set(\\.isDone, text))",
+    "store.update(Job.self, where: { $0.isDone }, .set(\\.title, nil))",
+    "store.update(Job.self, where: { $0.isDone }, .increment(\\.title))",
+    "store.update(Job.self, where: { $0.isDone }, .append(\\.tags, number))",
+    "store.update(Job.self, where: { $0.isDone }, .rename(from: \"a\", to: \\.dew))",
+    "store.update(Job.self, .set(\\.isDone, false))",
+    "store.delete(Job.self)",
+    "store.delete(Job.self, where: { $0.dew == nil })",
+    "store.distinct(Job.self, \\.dew)",
+    "store.group(Job.self, by: \\.dew, .count(as: \\.total), as: Sum.self)",
+    "store.group(Job.self, by: \\.owner.city, .count(as: \\.total), as: Sum.self)",
+    "store.group(Job.self, by: \\.owner.city, .sum(\\.title, as: \\.total), as: Sum.self)",
+    "store.group(Job.self, by: \\.owner.city, .sum(\\.share, as: \\.totl), as: Sum.self)",
   ]
 
   /// What the compiler says of mistakes that many make.
@@ -199,7 +233,12 @@ import Testing
       var messages: [String] = []
       init(_ store: Datastore) { self.store = store }
       func load(_ title: String, _ number: Int) async throws {
-        _ = try await store.group(Row.self, by: ["city"], .count(as: "orders")).map(\\.orders)
+        _ = try await store.group(Plain.self, by: \\.title, .count(as: \\.orders), as: Row.self, having: { $0.orders > number })
+        _ = try await store.distinct(Plain.self, \\.title, where: { $0.title > title })
+        try await store.ensureIndexed(Plain.self, \\.title, where: { $0.title > title })
+        try await store.update(Job.self, where: { $0.title == title }, .set(\\.title, "x"), .apply { $0.title += "y" })
+        try await store.delete(Plain.self, where: { $0.title == title })
+        try await store.save([store.document(withID: "x", as: Job.self)])
         _ = try await store.find(Plain.self, ["title": "x"]).map(\\.title)
         _ = try await store.find(Plain.self, ["$or": [["title": title], ["n": number]]]) { messages.append($0.message) }
         _ = try await store.find(Plain.self, where: { $0.title == title }, sort: \\.title.ascending)

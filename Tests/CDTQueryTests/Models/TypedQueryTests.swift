@@ -378,9 +378,11 @@ import Testing
       #expect(some.map(\.title) == ["b"] && same.map(\.title) == ["b"])
       #expect(try await store.first(Note.self) { $0.title > "a" }?.title == "b")
       let counts = try await store.group(
-        Count.self, by: ["title"], .count(as: "notes"), where: ["title": ["$gte": ""]])
+        Note.self, by: \.title, .count(as: \.notes), as: Count.self, where: { $0.title >= "" })
       #expect(counts.map(\.title) == ["a", "b"] && counts.map(\.notes) == [1, 2])
-      let error = await #expect(throws: QueryError.self) { try await store.group(Count.self, by: ["title"]) }
+      let error = await #expect(throws: QueryError.self) {
+        try await store.group(Note.self, by: \.title, as: Count.self)
+      }
       #expect(error?.code == .undecodable)
     }
   }

@@ -19,6 +19,7 @@ import Glibc
 /// - `cdt-store-worker stream DIRECTORY MEGABYTES` saves and reads an attachment of this size, and measures.
 /// - `cdt-store-worker words DIRECTORY` makes a text index of the datastore `store`, and searches it.
 /// - `cdt-store-worker network DIRECTORY` opens the datastore `store` with a VFS of SQLite that has no shared memory.
+/// - `cdt-store-worker migrate DIRECTORY CALLS` migrates the datastore `store`, and is killed at this call of the closure.
 /// - `cdt-store-worker checkpoint DIRECTORY` makes checkpoints of the database `file`, one after the other, until it is killed.
 let arguments = CommandLine.arguments
 let (mode, directory) = (arguments.count > 2 ? arguments[1] : "", arguments.count > 2 ? arguments[2] : "")
@@ -41,10 +42,11 @@ case ("change", 0): report = try Changing.run(in: directory)
 case ("stream", 1): report = try Streaming(directory: directory, megabytes: numbers[0]).run()
 case ("words", 0): report = try Words.run(in: directory)
 case ("network", 0): report = try NetworkVolume.run(in: directory)
+case ("migrate", 1): report = try Migrating.run(in: directory, killedAt: numbers[0])
 case ("checkpoint", 0): report = try Checkpoints.run(in: directory)
 default:
   print(
-    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream|words|network|checkpoint DIRECTORY …"]}"#
+    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream|words|network|migrate|checkpoint DIRECTORY …"]}"#
   )
   exit(64)
 }

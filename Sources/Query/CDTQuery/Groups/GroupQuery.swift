@@ -34,6 +34,9 @@ public struct GroupQuery: Sendable, Hashable {
   /// The condition on the rows.
   public var having: QuerySelector
 
+  /// The names of the rows' members for the fields; `nil` if a row has them under their paths.
+  let names: [String]?
+
   /// Creates a query for groups.
   ///
   /// - Parameters:
@@ -47,15 +50,22 @@ public struct GroupQuery: Sendable, Hashable {
     _ query: Query? = nil, by fields: [String], _ aggregates: [Aggregate] = [],
     unwind: String? = nil, having: JSONObject = [:]
   ) throws(QueryError) {
-    self.query = query ?? Query(QuerySelector(clause: .always))
-    self.fields = fields
-    self.aggregates = aggregates
-    self.unwind = unwind
+    let rows: QuerySelector
     do {
-      self.having = try QuerySelector(having)
+      rows = try QuerySelector(having)
     } catch {
       throw error.below("having")
     }
+    try self.init(query, by: fields, named: nil, aggregates, unwind: unwind, having: rows)
+  }
+
+  init(
+    _ query: Query?, by fields: [String], named names: [String]?, _ aggregates: [Aggregate],
+    unwind: String? = nil, having: QuerySelector
+  ) throws(QueryError) {
+    self.query = query ?? Query(QuerySelector(clause: .always))
+    (self.fields, self.names, self.aggregates) = (fields, names, aggregates)
+    (self.unwind, self.having) = (unwind, having)
     _ = try ResolvedGroups(self)
   }
 }

@@ -39,7 +39,7 @@ struct ResolvedGroups: Sendable {
   let skip: Int
   let limit: Int?
 
-  /// The fields as names of nested members.
+  /// The names of the members that the fields are in a row, each inside the one before.
   let memberNames: [[String]]
 
   /// - Throws: ``QueryError`` with the path of the invalid part.
@@ -89,9 +89,13 @@ struct ResolvedGroups: Sendable {
       if overlaps { throw QueryError(.overlappingFields(text), at: place) }
       paths.append(path)
     }
-    memberNames = paths.map { $0.segments.map { String(decoding: $0.name, as: UTF8.self) } }
+    memberNames =
+      query.names?.map { [$0] } ?? paths.map { $0.segments.map { String(decoding: $0.name, as: UTF8.self) } }
     inputs = paths.map { Input($0, unwound: unwind) }
     var members = memberNames.compactMap(\.first)
+    if let names = query.names, let name = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw QueryError(.repeatedMember(name), at: "by")
+    }
     for aggregate in query.aggregates {
       let (name, place) = (aggregate.name, "aggregates.\(aggregate.name)")
       guard !name.isEmpty, !name.utf8.contains(where: { ".$\\".utf8.contains($0) }) else {

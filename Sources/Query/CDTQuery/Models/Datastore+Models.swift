@@ -89,9 +89,9 @@ extension Datastore {
     return try await readForQuery { try $0.firstDocument(query) }?.model(type)
   }
 
-  /// The number of documents that meet a condition on a model's properties. They are not decoded.
+  /// The number of documents that meet a condition on a model's properties; without one, of all. They are not decoded.
   public func count<Model: Decodable>(
-    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model>
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all }
   ) throws -> Int {
     let query = try ModelQuery(condition).query
     return try readForQuery { try $0.count(query) }
@@ -99,7 +99,7 @@ extension Datastore {
 
   /// The number of documents that meet a condition, counted on one of the datastore's threads.
   nonisolated(nonsending) public func count<Model: Decodable>(
-    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model>
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all }
   ) async throws -> Int {
     let query = try ModelQuery(condition).query
     return try await readForQuery { try $0.count(query) }

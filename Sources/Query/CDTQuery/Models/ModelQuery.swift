@@ -39,6 +39,15 @@ public struct ModelQuery<Model: Decodable>: Sendable, Hashable {
   }
 }
 
+extension ModelField where Model == Value {
+  /// The path of a property in documents.
+  static func path<Member>(
+    of property: KeyPath<ModelField, ModelField<Model, Member>>
+  ) -> Result<FieldPath, QueryError> {
+    ModelField(isDocument: true)[keyPath: property].location
+  }
+}
+
 extension ModelQuery: CustomStringConvertible {
   /// The query as JSON.
   public var description: String { query.description }

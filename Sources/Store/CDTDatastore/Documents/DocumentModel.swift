@@ -97,6 +97,23 @@ extension DocumentRevision {
   }
 }
 
+extension DocumentRevision {
+  /// Changes the model that the document is. Members that the model does not know are kept.
+  ///
+  /// - Throws: ``DatastoreError``, with the code `.undecodable` if the document is not a model before or after the change; the errors of
+  ///   `change`.
+  package mutating func change<M: DocumentModel>(
+    _ type: M.Type, _ change: (inout M) throws -> Void
+  ) throws {
+    let stored: M = try model()
+    var model = stored
+    try change(&model)
+    guard model.id == stored.id else { throw DatastoreError(.otherDocument("\(model.id)", than: id)) }
+    body.change(from: try stored.body(), to: try model.body())
+    _ = try M.stored(body, id: id)
+  }
+}
+
 private protocol OptionalType {
   static var wrapped: Any.Type { get }
 }
@@ -132,25 +149,6 @@ extension WriteTransaction {
   public func delete(_ model: some DocumentModel) throws {
     guard let revision = model.revision else { throw DatastoreError(.unsaved(model.id)) }
     _ = try delete(revision, of: model.id)
-  }
-
-  /// Changes the model of a document, and saves what differs.
-  ///
-  /// ```swift
-  /// try store.write { try $0.update(Task.self, id: "milk") { $0.isDone.toggle() } }
-  /// ```
-  ///
-  /// - Returns: The model as saved; `nil` if there is no such document, or it is deleted.
-  /// - Throws: ``DatastoreError``, with the code `.undecodable` if the document is not a model; the errors of `change`.
-  @discardableResult
-  public func update<M: DocumentModel>(
-    _ type: M.Type, id: String, _ change: (inout M) throws -> Void
-  ) throws -> M? {
-    guard let document = try documents(withIDs: [id]).first, !document.isDeleted else { return nil }
-    var model: M = try document.model()
-    try change(&model)
-    (model.id, model.revision) = (document.id, document.revisionID)
-    return try save(model)
   }
 
   /// Resolves the conflicts of documents, by merging models.

@@ -100,7 +100,7 @@ public struct DocumentRevision: Sendable, Hashable, Identifiable {
 
   /// Whether the body, with the spelling of its numbers, and the attachments are the same. Two long numbers can be equal
   /// and differ in their digits.
-  func says(theSameAs other: DocumentRevision) -> Bool {
+  package func says(theSameAs other: DocumentRevision) -> Bool {
     hasBody == other.hasBody && body.isSpelled(like: other.body) && attachments == other.attachments
   }
 
