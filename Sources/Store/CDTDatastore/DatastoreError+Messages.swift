@@ -286,10 +286,12 @@ extension DatastoreError {
   }
 
   private static func remedy(of error: any Error) -> String {
-    if case DecodingError.keyNotFound = error {
+    switch error {
+    case DecodingError.keyNotFound:
       "add it to the document, make the property optional, or give its type a default with HasDefaults"
-    } else {
-      "correct the document, or make the property optional"
+    case DecodingError.valueNotFound: "correct the document, or make the property optional"
+    default:
+      "correct the document, or accept the value in the init(from:) of its type, as docs/models.md#values-that-a-type-does-not-know shows"
     }
   }
 
