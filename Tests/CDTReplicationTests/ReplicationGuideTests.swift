@@ -11,8 +11,21 @@ import Testing
     for try await status in replicator.run() { print(status.done, "of", status.total) }
   }
 
+  @MainActor private static func show(_ replicator: Replicator) async {
+    let sync = LiveReplication(replicator)
+    sync.start()
+    await observe { sync.status.state == .stopped && sync.lastSynced != nil }
+  }
+
+  @Test func `a run for a view`() async throws {
+    try await withStores { left, right in
+      let replicator = Replicator(Replication(.both, with: right), of: left)
+      await Self.show(replicator)
+    }
+  }
+
   @Test func `the page's code is here`() throws {
-    try expectExamples(of: "replication.md", in: #filePath, atLeast: 1)
+    try expectExamples(of: "replication.md", in: #filePath, atLeast: 2)
   }
 
   @Test func `a server without users takes no session`() async throws {

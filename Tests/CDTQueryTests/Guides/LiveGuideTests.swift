@@ -165,7 +165,8 @@ import Testing
     #expect(list.results.map(\.title) == ["Buy milk"])
   }
 
+  /// The views are compiled by `CompiledPageTests`.
   @Test func `the examples of the page are these`() throws {
-    try expectExamples(of: "live.md", in: #filePath, atLeast: 4)
+    try expectExamples(of: "live.md", in: #filePath, atLeast: 4) { !$0.contains("some View") }
   }
 }

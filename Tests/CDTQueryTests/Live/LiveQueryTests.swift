@@ -252,6 +252,38 @@ import Testing
     await observe { list.undecodable.isEmpty }
   }
 
+  @Test func `a document for a view follows its changes, its deletion and the end of the datastore`()
+    async throws
+  {
+    let manager = try DatastoreManager.inMemory()
+    try await Self.document(manager, manager.datastore(named: "store"))
+  }
+
+  @MainActor private static func document(_ manager: DatastoreManager, _ store: Datastore) async throws {
+    let milk = LiveDocument(Errand.self, id: "milk", in: store)
+    let missing = LiveDocument(Errand.self, id: "bread", in: store)
+    #expect(milk.value == nil && milk.error == nil)
+    var saved = try await store.save(Errand(id: "milk", title: "Buy milk"))
+    await observe { milk.value?.revision == saved.revision }
+    #expect(LiveDocument(Errand.self, id: "milk", in: store).value?.title == "Buy milk")
+    saved.isDone = true
+    saved = try await store.save(saved)
+    await observe { milk.value?.isDone == true }
+    // A document of another form is said to be one, and followed further.
+    try await store.updateDocument(withID: "milk") { $0.body["title"] = 5 }
+    await observe { (milk.error as? DatastoreError)?.documentID == "milk" }
+    #expect(milk.value == nil)
+    try await store.updateDocument(withID: "milk") { $0.body["title"] = "Buy oat milk" }
+    await observe { milk.value?.title == "Buy oat milk" }
+    #expect(milk.error == nil)
+    try await store.deleteDocument(withID: "milk")
+    await observe { milk.value == nil }
+    #expect(milk.error == nil && missing.value == nil && missing.error == nil)
+    try await manager.closeDatastore(named: "store")
+    #expect((LiveDocument(Errand.self, id: "milk", in: store).error as? DatastoreError)?.code == .closed)
+    #expect(milk.error == nil)
+  }
+
   @Test func `without revisions, a change of other fields than those of the query gives no element`()
     async throws
   {
