@@ -23,6 +23,7 @@ extension DatastoreError {
     case withinWrite(String, String), busyHere(String, Duration), beingDeleted(String, Duration)
     case inUse(String, Duration), indexesBusy(String), readersPreventRepair(String), timedOut
     case transactionEnded(String), noThread(SystemError), suspended(String), endedBySuspension(String)
+    case userChanged(String)
     // Documents
     case invalidID(String), noSuchDocument(String), documentDeleted(String), documentExists(String)
     case unreadableDocument(String, String), documentTooLarge(String, Int, limit: Int)
@@ -85,6 +86,7 @@ extension DatastoreError {
       case .invalidID: .invalidID
       case .compressedFile: .invalidImport
       case .undecodable: .undecodable
+      case .userChanged: .userChanged
       }
     }
 
@@ -195,6 +197,8 @@ extension DatastoreError {
       case .suspended(let what): "\(what) is suspended; call resume() of it, and try again"
       case .endedBySuspension(let what):
         "\(what) ended when the datastore was suspended; begin it again after resume()"
+      case .userChanged(let name):
+        "\(quoted(name)) has another user since this began; begin again: changes from 0, a replication with the credentials of the user"
       case .transactionEnded(let path):
         "SQLite ended the write to \(path) after an earlier error in it; try again"
       case .noThread(let error):
