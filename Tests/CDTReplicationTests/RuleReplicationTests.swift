@@ -96,8 +96,13 @@ import Testing
         if end == .store { replication.peer = .store(served.remote) }
         let replicator = Replicator(replication, of: store)
         #expect(try await replicator.replicate().pushed.revisionsWritten == 1)
+        #expect(try await replicator.hasPushed("mine"))
+        #expect(try await !replicator.hasPushed("theirs"))
         manager.rules = .enforced(as: UserContext(name: "bob"))
+        #expect(try await !replicator.hasPushed("theirs"))
         #expect(try await replicator.replicate().pushed.revisionsWritten == 1)
+        #expect(try await replicator.hasPushed("theirs"))
+        #expect(try await !replicator.hasPushed("mine"))
         // The first user goes on where they were.
         manager.rules = .enforced(as: UserContext(name: "anna"))
         #expect(try await replicator.replicate().pushed.changes == 0)
