@@ -91,7 +91,8 @@ import Testing
       let body: JSONObject = ["records": [.object(good), .object(record)]]
       let error = #expect(throws: DecodingError.self) { try body.decode(Owner.self) }
       switch error {
-      case .typeMismatch(_, let context), .dataCorrupted(let context):
+      case .typeMismatch(_, let context), .dataCorrupted(let context), .valueNotFound(_, let context):
+        if case .valueNotFound = error { #expect(value == .null) } else { #expect(value != .null) }
         #expect(context.codingPath.map(\.stringValue) == ["records", "Index 1", key])
         #expect(context.debugDescription == message)
       default: Issue.record("\(error as Any)")

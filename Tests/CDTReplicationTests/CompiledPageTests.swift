@@ -73,6 +73,21 @@ import Testing
     }
   }
 
+  @Test func `the views of the guide to live queries compile`() throws {
+    try Self.expectCompiles(page: "docs/live.md", blocks: 3, where: { $0.contains("some View") }) {
+      Self.declarations
+        + """
+        struct Errand: DocumentModel {
+          var id = UUID().uuidString
+          var revision: RevisionID?
+          var title: String
+          var isDone = false
+        }
+
+        """ + $0.joined(separator: "\n\n")
+    }
+  }
+
   @Test func `the examples of the README compile`() throws {
     try Self.expectCompiles(page: "README.md", blocks: 3) { blocks in
       """
@@ -90,12 +105,14 @@ import Testing
     }
   }
 
-  private static func expectCompiles(page: String, blocks count: Int, _ program: ([String]) -> String) throws
-  {
+  private static func expectCompiles(
+    page: String, blocks count: Int, where isIncluded: (String) -> Bool = { _ in true },
+    _ program: ([String]) -> String
+  ) throws {
     let text = try String(contentsOf: Repository.root.appending(path: page), encoding: .utf8)
     let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap {
       $0.components(separatedBy: "\n```").first
-    }
+    }.filter(isIncluded)
     #expect(blocks.count == count)
     // The modules of C that other packages have.
     let built = try BuiltProgram.directory()

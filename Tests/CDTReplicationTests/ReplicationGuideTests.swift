@@ -11,8 +11,34 @@ import Testing
     for try await status in replicator.run() { print(status.done, "of", status.total) }
   }
 
+  private struct Errand: DocumentModel {
+    var id: String
+    var revision: RevisionID?
+  }
+
+  private static func isSaved(_ errand: Errand, by replicator: Replicator) async throws -> Bool {
+    let isSaved = try await replicator.hasPushed(errand.id)
+    return isSaved
+  }
+
+  @MainActor private static func show(_ replicator: Replicator) async {
+    let sync = LiveReplication(replicator)
+    sync.start()
+    await observe { sync.status.state == .stopped && sync.lastSynced != nil }
+  }
+
+  @Test func `a run for a view, and a document that has arrived`() async throws {
+    try await withStores { left, right in
+      let milk = try await left.save(Errand(id: "milk"))
+      let replicator = Replicator(Replication(.both, with: right), of: left)
+      #expect(try await !Self.isSaved(milk, by: replicator))
+      await Self.show(replicator)
+      #expect(try await Self.isSaved(milk, by: replicator))
+    }
+  }
+
   @Test func `the page's code is here`() throws {
-    try expectExamples(of: "replication.md", in: #filePath, atLeast: 1)
+    try expectExamples(of: "replication.md", in: #filePath, atLeast: 3)
   }
 
   @Test func `a server without users takes no session`() async throws {

@@ -68,6 +68,76 @@ import Testing
     }
   }
 
+  /// Runs `body` with a manager for anna and its store, in which each user sees what is theirs.
+  private static func withUser(_ body: (DatastoreManager, Datastore) async throws -> Void) async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      var options = DatastoreOptions()
+      options.rules = .enforced(as: UserContext(name: "anna"))
+      let manager = try DatastoreManager(directory: directory, options: options)
+      let store = try await manager.datastore(named: "store")
+      try await store.write { transaction in
+        transaction.ignoreRules()
+        for (id, owner) in [("theirs", "bob"), ("mine", "anna")] {
+          try transaction.createDocument(from: DocumentDraft(id: id, body: ["owner": .string(owner)]))
+        }
+        try transaction.setRules([
+          "read": [["roles": ["*"], "selector": ["owner": ["$data": "userCtx.name"]]]]
+        ])
+      }
+      try await body(manager, store)
+    }
+  }
+
+  @Test(arguments: End.allCases) func `another user of a store pushes what they see`(_ end: End) async throws
+  {
+    try await withServedStore { served in
+      try await Self.withUser { manager, store in
+        var replication = Replication(.push, with: try served.database())
+        if end == .store { replication.peer = .store(served.remote) }
+        let replicator = Replicator(replication, of: store)
+        #expect(try await replicator.replicate().pushed.revisionsWritten == 1)
+        #expect(try await replicator.hasPushed("mine"))
+        #expect(try await !replicator.hasPushed("theirs"))
+        manager.rules = .enforced(as: UserContext(name: "bob"))
+        #expect(try await !replicator.hasPushed("theirs"))
+        #expect(try await replicator.replicate().pushed.revisionsWritten == 1)
+        #expect(try await replicator.hasPushed("theirs"))
+        #expect(try await !replicator.hasPushed("mine"))
+        // The first user goes on where they were.
+        manager.rules = .enforced(as: UserContext(name: "anna"))
+        #expect(try await replicator.replicate().pushed.changes == 0)
+        #expect(try await served.remote.read { try $0.allDocumentIDs() } == ["mine", "theirs"])
+      }
+    }
+  }
+
+  @Test(arguments: [Replication.Direction.push, .pull])
+  func `a replication ends with its next step when the store has another user`(
+    _ direction: Replication.Direction
+  ) async throws {
+    try await withServedStore { served in
+      try await Self.withUser { manager, store in
+        var replication = Replication(direction, with: try served.database())
+        replication.isContinuous = true
+        var error: DatastoreError?
+        do {
+          var isChanged = false
+          for try await status in Replicator(replication, of: store).run() where status.state == .idle {
+            if isChanged { continue }
+            isChanged = true
+            manager.rules = .enforced(as: UserContext(name: "bob"))
+            try await served.remote.createDocument(from: DocumentDraft(id: "new", body: ["owner": "anna"]))
+          }
+        } catch let found as DatastoreError {
+          error = found
+        }
+        #expect(error?.code == .userChanged)
+        manager.rules = .notEnforced
+        #expect(try await store.documents(withIDs: ["new"]).isEmpty)
+      }
+    }
+  }
+
   @Test(arguments: End.allCases) func `a store with rules refuses revisions that it pulls`(_ end: End)
     async throws
   {

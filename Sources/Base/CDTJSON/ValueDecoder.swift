@@ -39,7 +39,8 @@ struct ValueDecoder: Decoder {
   }
 
   func mismatch(_ type: any Any.Type, _ wanted: String) -> DecodingError {
-    .typeMismatch(type, context("expected \(wanted), found \(value.typeDescription)"))
+    let context = context("expected \(wanted), found \(value.typeDescription)")
+    return value == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 
   func corrupted(_ description: String) -> DecodingError {

@@ -11,7 +11,7 @@ extension DatastoreError: LocalizedError, CustomNSError {
     .invalidName, .invalidID, .invalidRevision, .invalidBody, .missingBody, .reservedKey,
     .notFound, .conflict, .closed, .nestedWrite, .busy, .full, .corrupt, .newerFormat, .io,
     .invalidImport, .invalidAttachment, .invalidResolution, .oldSQLite, .interrupted, .timedOut,
-    .unknownSequence, .protected, .suspended,
+    .unknownSequence, .protected, .suspended, .userChanged,
   ]
 
   /// The description.

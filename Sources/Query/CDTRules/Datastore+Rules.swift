@@ -67,7 +67,7 @@ extension Datastore {
   /// try store.setRules(["validate_doc_update": ["newDoc": ["title": ["$type": "string"]]]])
   /// ```
   ///
-  /// They are enforced by servers, and by datastores that are opened with ``CDTDatastore/DatastoreOptions/init(rules:encryption:)``.
+  /// They are enforced by servers, and by datastores that are opened with ``CDTDatastore/DatastoreOptions/rules``.
   ///
   /// - Parameters:
   ///   - rules: The members `validate_doc_update`, `read` and `defs`. Other members of the design document are kept.

@@ -3,9 +3,12 @@ import CDTJSON
 import CDTSelector
 import Synchronization
 
-/// The enforcement of a datastore's rules for a user, see ``CDTDatastore/DatastoreOptions/init(rules:encryption:)``.
+/// The enforcement of a datastore's rules for a user, see ``CDTDatastore/DatastoreOptions/rules``.
 public struct RuleEnforcement: Sendable {
-  let rules: EnforcedRules
+  let rules: EnforcedRules?
+
+  /// No rules are enforced: everything can be read and written.
+  public static let notEnforced = RuleEnforcement(rules: nil)
 
   /// The rules of the design documents are enforced for a user: what they refuse is not written.
   ///
@@ -16,19 +19,45 @@ public struct RuleEnforcement: Sendable {
 }
 
 extension DatastoreOptions {
-  /// Options of datastores whose rules are enforced for a user, who reads and writes what they allow. Without them, a datastore does
-  /// not run rules.
+  /// The user for whom the rules of datastores are enforced, who reads and writes what they allow. By default they are not enforced.
+  ///
+  /// ```swift
+  /// var options = DatastoreOptions()
+  /// options.rules = .enforced(as: UserContext(name: "anna"))
+  /// ```
+  public var rules: RuleEnforcement {
+    get { RuleEnforcement(rules: documentRules as? EnforcedRules) }
+    set { documentRules = newValue.rules }
+  }
+
+  /// Options of datastores whose rules are enforced for a user.
   ///
   /// - Parameters:
   ///   - rules: The user for whom they are enforced.
   ///   - encryption: The secret with which datastores are encrypted, if they are.
   public init(rules: RuleEnforcement, encryption: Encryption? = nil) {
     self.init(encryption: encryption)
-    enforce(rules)
+    self.rules = rules
   }
+}
 
-  /// Enforces the rules of datastores for a user.
-  package mutating func enforce(_ rules: RuleEnforcement) { self.rules = rules.rules }
+extension DatastoreManager {
+  /// The user for whom the rules of the datastores are enforced, at first that of the options. It is changed when a user logs in or out.
+  ///
+  /// ```swift
+  /// manager.rules = .enforced(as: UserContext(name: "anna"))  // anna logs in
+  /// manager.rules = .enforced(as: .anonymous)  // and out
+  /// ```
+  ///
+  /// It holds for the open datastores of the manager, and for those that it opens later. A transaction keeps the user with whom it began.
+  /// Live queries run again as the new user. `liveChanges(since:)` and replications end with a `DatastoreError` with the code
+  /// `.userChanged`.
+  ///
+  /// See `docs/rules.md`.
+  public var rules: RuleEnforcement {
+    get { RuleEnforcement(rules: documentRules as? EnforcedRules) }
+    set { documentRules = newValue.rules }
+  }
 }
 
 /// The rules of a datastore for one user.

@@ -23,6 +23,8 @@ public final class Datastore: Sendable {
   /// The path of the database file.
   package let databasePath: String
   let options: DatastoreOptions
+  /// The rules of the manager.
+  let rules: CurrentRules
   private let place: StoreDirectory
   /// The directory of the manager, if it goes with the manager and its datastores.
   private let temporary: TemporaryDirectory?
@@ -51,12 +53,14 @@ public final class Datastore: Sendable {
   private let isClosed = Atomic(false)
 
   init(
-    name: String, directory: String, options: DatastoreOptions, temporary: TemporaryDirectory? = nil
+    name: String, directory: String, options: DatastoreOptions, rules: CurrentRules? = nil,
+    temporary: TemporaryDirectory? = nil
   ) throws {
     self.name = name
     self.temporary = temporary
     self.directory = directory
     self.options = options
+    self.rules = rules ?? CurrentRules(options.documentRules)
     try StorePath.check(directory)
     try FileSystem.makeDirectory(directory)
     let suspension = Suspension("the datastore \(DatastoreError.quoted(name))")

@@ -23,6 +23,7 @@ extension DatastoreError {
     case withinWrite(String, String), busyHere(String, Duration), beingDeleted(String, Duration)
     case inUse(String, Duration), indexesBusy(String), readersPreventRepair(String), timedOut
     case transactionEnded(String), noThread(SystemError), suspended(String), endedBySuspension(String)
+    case userChanged(String)
     // Documents
     case invalidID(String), noSuchDocument(String), documentDeleted(String), documentExists(String)
     case unreadableDocument(String, String), documentTooLarge(String, Int, limit: Int)
@@ -86,6 +87,7 @@ extension DatastoreError {
       case .invalidID: .invalidID
       case .compressedFile: .invalidImport
       case .undecodable: .undecodable
+      case .userChanged: .userChanged
       }
     }
 
@@ -198,6 +200,8 @@ extension DatastoreError {
       case .suspended(let what): "\(what) is suspended; call resume() of it, and try again"
       case .endedBySuspension(let what):
         "\(what) ended when the datastore was suspended; begin it again after resume()"
+      case .userChanged(let name):
+        "\(quoted(name)) has another user since this began; begin again: changes from 0, a replication with the credentials of the user"
       case .transactionEnded(let path):
         "SQLite ended the write to \(path) after an earlier error in it; try again"
       case .noThread(let error):
@@ -289,10 +293,12 @@ extension DatastoreError {
   }
 
   private static func remedy(of error: any Error) -> String {
-    if case DecodingError.keyNotFound = error {
+    switch error {
+    case DecodingError.keyNotFound:
       "add it to the document, make the property optional, or give its type a default with HasDefaults"
-    } else {
-      "correct the document, or make the property optional"
+    case DecodingError.valueNotFound: "correct the document, or make the property optional"
+    default:
+      "correct the document, or accept the value in the init(from:) of its type, as docs/models.md#values-that-a-type-does-not-know shows"
     }
   }
 

@@ -67,6 +67,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let protected = Code(rawValue: "protected")
     /// A sequence is greater than the datastore's last one.
     public static let unknownSequence = Code(rawValue: "unknownSequence")
+    /// The manager has another user than when the operation began.
+    public static let userChanged = Code(rawValue: "userChanged")
   }
 
   /// The kind of error, for programs.

@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTDigest
 import CDTJSON
 import CDTPlatform
@@ -40,6 +41,16 @@ struct Checkpoint: Sendable {
     var json = json
     json[Self.rejectedMember] = rejected.map { .object($0) }
     return json
+  }
+
+  /// Whether the last run has dealt with everything up to a revision, and the target has taken it.
+  ///
+  /// - Parameter revision: A winner of the source, which is a store.
+  func isPast(_ revision: DocumentRevision) -> Bool {
+    guard revision.revisionID != .purged, let last = json["source_last_seq"]?.intValue,
+      revision.sequence <= last
+    else { return false }
+    return rejected?[revision.id]?.arrayValue?.contains(.string(revision.revisionID.description)) != true
   }
 
   /// The runs, newest first.
@@ -139,7 +150,7 @@ struct Checkpoint: Sendable {
     HTTPDate.text(Int64(date.timeIntervalSince1970))
   }
 
-  /// The id of a replication: a digest of everything that changes what is sent.
+  /// The id of one direction of a replication: a digest of everything that changes what is sent.
   static func id(source: String, target: String, filter: JSONValue) -> String {
     let text = JSONValue.array([.string(source), .string(target), filter]).text
     return Hexadecimal.text(Digest.hash(text.utf8, .sha256).prefix(16))

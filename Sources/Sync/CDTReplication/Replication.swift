@@ -77,6 +77,19 @@ public struct Replication: Sendable {
   }
 }
 
+extension Replication {
+  /// The id of the checkpoints of one direction.
+  ///
+  /// - Parameter reader: The user who reads a store with rules: another user has other documents to send.
+  func checkpointID(from source: String, to target: String, as reader: UserContext?) -> String {
+    var filter = filter?.json.objectValue
+    // The former name, so that checkpoints of earlier builds are found.
+    if pushesLeftFilter { filter?["departed"] = true }
+    let user = reader?.json(inDatabase: "").text ?? ""
+    return Checkpoint.id(source: source + user, target: target, filter: filter.map { .object($0) } ?? .null)
+  }
+}
+
 /// A filter of the revisions to transfer.
 public enum ReplicationFilter: Sendable {
   /// The revisions that match a selector. A server evaluates the selector by its own rules.

@@ -60,6 +60,36 @@ public final class Replicator: Sendable {
     for run in runs.withLock({ $0 }) { run.set() }
   }
 
+  /// Whether the replication has brought the current revision of a document to the other end, or has found it there.
+  ///
+  /// ```swift
+  /// let isSaved = try await replicator.hasPushed(task.id)
+  /// ```
+  ///
+  /// The last checkpoint in the store says it, so it is known after a restart, and the other end is not asked: a database that was deleted
+  /// or restored since then is noticed by the next run. After an edit of the document it is false until the next checkpoint. It is also
+  /// false for a document that does not exist, that the filter leaves out, or that the other end has rejected, and for a replication that
+  /// only pulls. Of a deleted document, the current revision is its deletion.
+  ///
+  /// - Throws: ``ReplicationError`` with the code `.invalidRequest` for a filter that can't be used to push; `DatastoreError`; the errors
+  ///   of a filter's closure.
+  public func hasPushed(_ id: String) async throws -> Bool {
+    guard replication.direction != .pull else { return false }
+    let target =
+      switch replication.peer {
+      case .remote(let database): database.url
+      case .store(let other): other.replicationIdentity
+      }
+    let filter = try replication.filter.map { try CompiledFilter($0) }
+    return try await store.read { [replication, source = store.replicationIdentity] transaction in
+      let checkpoint = replication.checkpointID(from: source, to: target, as: transaction.view.rules?.user)
+      guard let known = try transaction.localDocument(withID: checkpoint),
+        let revision = try transaction.documents(withIDs: [id]).first, Checkpoint(known).isPast(revision)
+      else { return false }
+      return try filter.map { try $0.accepts(id: id) && $0.accepts(revision) } ?? true
+    }
+  }
+
   private func beginRun() -> ReplicationStop {
     let stop = ReplicationStop()
     runs.withLock { $0.append(stop) }

@@ -144,16 +144,65 @@ import Testing
     }
   }
 
+  private static let accept =
+    "correct the document, or accept the value in the init(from:) of its type, as docs/models.md#values-that-a-type-does-not-know shows"
+
+  /// A type with a decoding of its own.
+  struct Port: Codable {
+    struct Refused: Error, CustomStringConvertible { let description = "the port is taken" }
+    init() {}
+    init(from decoder: any Decoder) throws { throw Refused() }
+  }
+
+  enum Level: Int, Codable { case low = 1, high }
+
+  struct Device: DocumentModel {
+    var id: String
+    var revision: RevisionID?
+    var level = Level.low
+    var name = ""
+    var port: Port?
+  }
+
+  @Test func `an error of decoding has a remedy that works`() throws {
+    try withTemporaryDatastore { store in
+      let cases: [(JSONObject, String)] = [
+        (
+          ["level": 9, "name": "a"], "level: Cannot initialize Level from invalid Int value 9; \(Self.accept)"
+        ),
+        (["level": 1, "name": 7], "name: expected a string, found a number; \(Self.accept)"),
+        (["level": 1, "name": "a", "port": 80], "the port is taken; \(Self.accept)"),
+        (
+          ["level": 1, "name": nil],
+          "name: expected a string, found null; correct the document, or make the property optional"
+        ),
+        (
+          ["level": 1],
+          #"there is no member "name"; add it to the document, make the property optional, or give its type a "#
+            + "default with HasDefaults"
+        ),
+      ]
+      for (body, message) in cases {
+        let document = try store.createDocument(from: DocumentDraft(body: body))
+        let expected = "document \(JSONValue.string(document.id).text) can't be decoded as Device: \(message)"
+        for decode in [{ _ = try document.decode(Device.self) }, { let _: Device? = try document.decode() }] {
+          let error = #expect(throws: DatastoreError.self) { try decode() }
+          #expect(error?.message == expected && error?.documentID == document.id)
+        }
+      }
+    }
+  }
+
   @Test func `an error of decoding names the document and the member`() throws {
     try withTemporaryDatastore { store in
       let body: JSONObject = ["name": "Ana", "tags": ["a", 2]]
       let document = try store.createDocument(from: DocumentDraft(id: "ana", body: body))
-      let error = #expect(throws: DatastoreError.self) { try document.model(Person.self) }
+      let error = #expect(throws: DatastoreError.self) { try document.decode(Person.self) }
       #expect(error?.code == .undecodable && error?.documentID == "ana")
       #expect(
         error?.message
           == #"document "ana" can't be decoded as Person: tags[1]: expected a string, found a number; "#
-          + "correct the document, or make the property optional")
+          + Self.accept)
       let person = Person(id: "ana", revision: document.revisionID, name: "Eva")
       #expect(throws: DatastoreError.self) { try store.save(person) }
     }

@@ -128,6 +128,37 @@ import Testing
     }
   }
 
+  enum Mood: String, Codable, CaseIterable {
+    case unknown, happy, busy
+
+    init(from decoder: any Decoder) throws {
+      self = Mood(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+    }
+  }
+
+  struct Entry: DocumentModel {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var mood = Mood.unknown
+    var text = ""
+  }
+
+  /// What the message of a value that a type does not know says.
+  @Test func `a value of a newer app is decoded, and kept`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(
+        from: DocumentDraft(id: "today", body: ["mood": "curious", "text": "Hm"]))
+      var entry = try await store.document(withID: "today").decode(Entry.self)
+      entry.text = "Hello"  // entry.mood is .unknown
+      try await store.save(entry)  // the document still has "curious"
+      #expect(entry.mood == .unknown)
+      let body = try await store.document(withID: "today").body
+      #expect(body == ["mood": "curious", "text": "Hello"])
+      #expect(try await store.find(Entry.self, where: { $0.mood == .unknown }).isEmpty)
+      #expect(try await store.find(Entry.self, where: { !$0.mood.in([.happy, .busy]) }).count == 1)
+    }
+  }
+
   struct CityRow: Decodable {
     var city: String?
     var errands: Int

@@ -16,8 +16,10 @@ import Testing
         ]
       ])
       #expect(try store.read { try $0.rules() }.map(\.name) == ["rules"])
-      let options = DatastoreOptions(rules: .enforced(as: UserContext(name: "anna", roles: ["family"])))
-      let tasks = try DatastoreManager(directory: path, options: options).datastore(named: "tasks")
+      var options = DatastoreOptions()
+      options.rules = .enforced(as: UserContext(name: "anna", roles: ["family"]))
+      let manager = try DatastoreManager(directory: path, options: options)
+      let tasks = try manager.datastore(named: "tasks")
       do {
         try tasks.createDocument(from: DocumentDraft(id: "t3", body: ["title": "Cook", "owner": "bob"]))
       } catch let violation as RuleViolation {
@@ -27,10 +29,13 @@ import Testing
       #expect(printed == [#"newDoc.owner: expected "anna""#, #"["newDoc", "owner"]"#])
       try tasks.createDocument(from: DocumentDraft(id: "t3", body: ["title": "Cook", "owner": "anna"]))
       try tasks.deleteDocument(withID: "t3")
+      manager.rules = .enforced(as: .anonymous)  // anna logs out
+      manager.rules = .enforced(as: UserContext(name: "bob"))  // bob logs in
+      try tasks.createDocument(from: DocumentDraft(id: "t4", body: ["title": "Cook", "owner": "bob"]))
     }
   }
 
   @Test func `the examples of the page are these`() throws {
-    try expectExamples(of: "rules.md", in: #filePath, atLeast: 2)
+    try expectExamples(of: "rules.md", in: #filePath, atLeast: 3)
   }
 }

@@ -178,7 +178,8 @@ import Testing
       #expect(try await refused.next() == nil)
 
       try await store.save(Errand(id: "milk", title: "Buy milk"))
-      var models = try store.live(Errand.self, sort: \.title.ascending).makeAsyncIterator()
+      var models = try store.live(Errand.self, sort: \.title.ascending, undecodable: { throw $0 })
+        .makeAsyncIterator()
       #expect(try await models.next()?.results.map(\.title) == ["Buy milk"])
       try await store.createDocument(from: DocumentDraft(id: "bad", body: ["title": 5]))
       do {
@@ -200,21 +201,87 @@ import Testing
       var live = try store.live(
         Errand.self, undecodable: { error in reported.withLock { $0.append(error.documentID ?? "") } }
       ).makeAsyncIterator()
-      #expect(try await live.next()?.results.map(\.id) == ["a", "c"])
-      try await store.save(Errand(id: "d", title: "d"))
       var update = try #require(await live.next())
+      #expect(update.results.map(\.id) == ["a", "c"] && update.undecodable.map(\.documentID) == ["b"])
+      try await store.save(Errand(id: "d", title: "d"))
+      update = try #require(await live.next())
       #expect(update.results.map(\.id) == ["a", "c", "d"] && update.difference.insertions == [2])
-      #expect(reported.withLock(\.self) == ["b"])
+      #expect(reported.withLock(\.self) == ["b"] && update.undecodable.map(\.documentID) == ["b"])
       bad.body["title"] = "b"
       bad = try await store.updateDocument(from: bad)
       update = try #require(await live.next())
       #expect(update.results.map(\.id) == ["a", "b", "c", "d"] && update.difference.insertions == [1])
+      #expect(update.undecodable.isEmpty)
       bad.body["title"] = nil
       try await store.updateDocument(from: bad)
       update = try #require(await live.next())
       #expect(update.results.map(\.id) == ["a", "c", "d"] && update.difference.removals == [1])
       #expect(reported.withLock(\.self) == ["b", "b"])
     }
+  }
+
+  @Test func `by default, results go on without the documents that can't be decoded, and say which`()
+    async throws
+  {
+    try await withTemporaryDatastore { store in
+      var live = try store.live(Errand.self).makeAsyncIterator()
+      #expect(try await live.next()?.undecodable == [])
+      let bad = try await store.createDocument(from: DocumentDraft(id: "b", body: ["title": 5]))
+      var update = try #require(await live.next())
+      #expect(update.results.isEmpty && update.difference.isEmpty)
+      #expect(update.undecodable.map(\.documentID) == ["b"])
+      #expect(update.undecodable.map(\.code) == [.undecodable])
+      try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      update = try #require(await live.next())
+      #expect(update.undecodable.map(\.documentID) == ["a", "b"])
+      try await store.deleteDocument(from: bad)
+      update = try #require(await live.next())
+      #expect(update.undecodable.map(\.documentID) == ["a"] && update.difference.isEmpty)
+      try await Self.undecodable(store)
+    }
+  }
+
+  @MainActor private static func undecodable(_ store: Datastore) async throws {
+    let list = LiveResults(try store.live(Errand.self), immediately: true)
+    let refused = LiveResults(try store.live(Errand.self, undecodable: { throw $0 }))
+    #expect(list.results.isEmpty && list.undecodable.map(\.documentID) == ["a"] && list.error == nil)
+    try await store.save(Errand(id: "c", title: "c"))
+    await observe { list.results.map(\.id) == ["c"] && list.undecodable.count == 1 }
+    await observe { (refused.error as? DatastoreError)?.documentID == "a" }
+    try await store.deleteDocument(withID: "a")
+    await observe { list.undecodable.isEmpty }
+  }
+
+  @Test func `a document for a view follows its changes, its deletion and the end of the datastore`()
+    async throws
+  {
+    let manager = try DatastoreManager.inMemory()
+    try await Self.document(manager, manager.datastore(named: "store"))
+  }
+
+  @MainActor private static func document(_ manager: DatastoreManager, _ store: Datastore) async throws {
+    let milk = LiveDocument(Errand.self, id: "milk", in: store)
+    let missing = LiveDocument(Errand.self, id: "bread", in: store)
+    #expect(milk.value == nil && milk.error == nil)
+    var saved = try await store.save(Errand(id: "milk", title: "Buy milk"))
+    await observe { milk.value?.revision == saved.revision }
+    #expect(LiveDocument(Errand.self, id: "milk", in: store).value?.title == "Buy milk")
+    saved.isDone = true
+    saved = try await store.save(saved)
+    await observe { milk.value?.isDone == true }
+    // A document of another form is said to be one, and followed further.
+    try await store.updateDocument(withID: "milk") { $0.body["title"] = 5 }
+    await observe { (milk.error as? DatastoreError)?.documentID == "milk" }
+    #expect(milk.value == nil)
+    try await store.updateDocument(withID: "milk") { $0.body["title"] = "Buy oat milk" }
+    await observe { milk.value?.title == "Buy oat milk" }
+    #expect(milk.error == nil)
+    try await store.deleteDocument(withID: "milk")
+    await observe { milk.value == nil }
+    #expect(milk.error == nil && missing.value == nil && missing.error == nil)
+    try await manager.closeDatastore(named: "store")
+    #expect((LiveDocument(Errand.self, id: "milk", in: store).error as? DatastoreError)?.code == .closed)
+    #expect(milk.error == nil)
   }
 
   @Test func `without revisions, a change of other fields than those of the query gives no element`()

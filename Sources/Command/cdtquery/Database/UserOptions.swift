@@ -28,7 +28,7 @@ struct UserOptions: ParsableArguments {
   /// Enforces the rules of the stores of this run, if there is a user.
   static func enforceRules(in options: inout DatastoreOptions) {
     guard let user = user.withLock({ $0 }) else { return }
-    options.enforce(.enforced(as: user))
+    options.rules = .enforced(as: user)
   }
 
   /// Throws for a database at a server, where the user is that of the URL.

@@ -5,6 +5,9 @@ package protocol KeptResults: AnyObject, Sendable {
   /// Ends all of them, as the datastore is being closed.
   func close()
 
+  /// Lets results that a user of the datastore sees be read again, as there is another user.
+  func rulesDidChange()
+
   /// Removes the documents that have expired from the results.
   ///
   /// - Parameters:

@@ -78,6 +78,8 @@ package final class QueryExtension: DatastoreExtension {
   }
 
   package func didRollBack() { indexes.rollBack() }
+
+  package func rulesDidChange() { kept.current?.rulesDidChange() }
 }
 
 extension Datastore {

@@ -120,6 +120,8 @@ final class LiveObserver: Sendable {
     let included: IncludedDocuments
     let linkedIDs: [String]
     let isComplete: Bool
+    /// The rules of the user who reads, and the documents that the user sees; `nil` for all.
+    let rules: (any DocumentRules)?
     let visible: Clause?
     /// The newest sequence of the documents in which it was found.
     let sequence: Int64
@@ -143,7 +145,8 @@ final class LiveObserver: Sendable {
     let isComplete = query.limit.map { rows.count < $0 } ?? true
     return Found(
       rows: rows, included: included, linkedIDs: ids, isComplete: isComplete,
-      visible: try transaction.visibleClause, sequence: try transaction.lastSequence())
+      rules: transaction.view.rules, visible: try transaction.visibleClause,
+      sequence: try transaction.lastSequence())
   }
 
   /// Takes the rows of a run.

@@ -11,7 +11,7 @@ import Synchronization
 /// |---|---|---|---|
 /// | entered | `enter` | has no effect | runs the query |
 /// | current | `run` | changes its rows (`apply`) | takes the rows |
-/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, it includes documents and one of these or a row has changed, the clock was set back, the rules of its reader may have changed, or only the datastore can answer it | has no effect | runs the query |
+/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, it includes documents and one of these or a row has changed, the clock was set back, the rules of its reader may have changed, the datastore has another user, or only the datastore can answer it | has no effect | runs the query |
 /// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
 /// A changed document concerns the queries that have it among their rows, and the queries whose selector it may satisfy
@@ -109,6 +109,11 @@ package final class LiveQueries: KeptResults {
     members.withLock { $0.leaving += left }
   }
 
+  package func rulesDidChange() {
+    let observers = members.withLock { $0.observers }
+    for observer in observers.values where observer.rules == nil { observer.markStale() }
+  }
+
   private func removeLeaving(_ state: inout State) {
     let leaving = members.withLock { members in
       defer { members.leaving = [] }
@@ -144,6 +149,7 @@ package final class LiveQueries: KeptResults {
       if isBehind, !observer.isIncremental { observer.markStale() }
       return isBehind
     }
+    if observer.rules == nil, found.rules !== store.documentRules { observer.markStale() }
     // A commit since the results were read may have been passed over.
     if let listener, isBehind || listener.commits != heard { listener.wake() }
     // A document may have expired since.

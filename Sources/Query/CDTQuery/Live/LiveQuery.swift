@@ -23,7 +23,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   fileprivate var rules: (any DocumentRules)?
   fileprivate let decode: @Sendable (DocumentRevision) throws -> Item
   /// Called with the errors of documents that can't be decoded.
-  fileprivate var undecodable: @Sendable (DatastoreError) throws -> Void = { throw $0 }
+  fileprivate var undecodable: @Sendable (DatastoreError) throws -> Void = { _ in }
   fileprivate var comparesRevisions = true
 
   /// The same query for a consumer that shows fields without the revision: a new revision with the same fields is not a change.
@@ -34,18 +34,26 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   }
 
   /// The results now, on this thread.
-  func firstResults() throws -> (results: [Item], included: IncludedDocuments) {
+  func firstResults() throws -> LiveUpdate<Item> {
     let page = try store.readForQuery { try $0.page(query.inLiveOrder) }
-    return (try page.documents.compactMap(item), page.included)
+    var (results, errors): ([Item], [DatastoreError]) = ([], [])
+    for document in page.documents {
+      switch try item(document) {
+      case .success(let item): results.append(item)
+      case .failure(let error): errors.append(error)
+      }
+    }
+    return LiveUpdate(
+      results: results, difference: ResultDifference(), included: page.included, undecodable: errors)
   }
 
-  /// The result that a document is; `nil` if it can't be decoded and is left out.
-  fileprivate func item(_ document: DocumentRevision) throws -> Item? {
+  /// The result that a document is, or the error of a document that can't be decoded and is left out.
+  fileprivate func item(_ document: DocumentRevision) throws -> Result<Item, DatastoreError> {
     do {
-      return try decode(document)
+      return .success(try decode(document))
     } catch let error as DatastoreError where error.code == .undecodable {
       try undecodable(error)
-      return nil
+      return .failure(error)
     }
   }
 
@@ -62,8 +70,9 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     private var rows: [LiveRow]?
     private var items: [Item] = []
     private var included: IncludedDocuments = [:]
-    /// The rows that can't be decoded, which are left out.
-    private var leftOut: [LiveRow] = []
+    /// The rows that can't be decoded, which are left out, by the numbers of their documents.
+    private var leftOut: [Int64: (row: LiveRow, error: DatastoreError)] = [:]
+    private var undecodable: [DatastoreError] = []
 
     fileprivate init(_ source: LiveQuery) {
       self.source = source
@@ -71,8 +80,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
 
     /// The results, waiting until they differ from those of the previous element; `nil` at the end.
     ///
-    /// - Throws: ``QueryError`` for an invalid query; `DatastoreError`, with the code `.undecodable` if a document is not a
-    ///   model. The sequence then ends.
+    /// - Throws: ``QueryError`` for an invalid query; `DatastoreError`; the errors of `undecodable`. The sequence then ends.
     public mutating func next(
       isolation: isolated (any Actor)? = #isolation
     ) async throws -> LiveUpdate<Item>? {
@@ -147,22 +155,29 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     ) throws -> LiveUpdate<Item>? {
       var rows = Array(page)
       if !leftOut.isEmpty {
-        let known = Dictionary(leftOut.map { ($0.number, $0) }) { first, _ in first }
-        leftOut = rows.filter { known[$0.number]?.isSame(as: $0) ?? false }
-        let numbers = Set(leftOut.map(\.number))
-        rows.removeAll { numbers.contains($0.number) }
+        let known = leftOut
+        leftOut = [:]
+        for row in rows where known[row.number]?.row.isSame(as: row) == true {
+          leftOut[row.number] = known[row.number]
+        }
+        rows.removeAll { leftOut[$0.number] != nil }
       }
       var (difference, origins) = ResultDifference.between(
         self.rows ?? [], rows, comparesRevisions: source.comparesRevisions)
-      let isSame = included.isSame(as: self.included)
-      if self.rows != nil, difference.isEmpty, isSame { return nil }
+      var isSame = included.isSame(as: self.included)
+      if self.rows != nil, difference.isEmpty, isSame, leftOut.count == undecodable.count { return nil }
       var decoded: [Item?] = []
       decoded.reserveCapacity(rows.count)
       for (row, origin) in zip(rows, origins) {
-        let item = try origin.map { items[$0] } ?? source.item(row.document)
-        if item == nil { leftOut.append(row) }
-        decoded.append(item)
+        switch try origin.map({ .success(items[$0]) }) ?? source.item(row.document) {
+        case .success(let item): decoded.append(item)
+        case .failure(let error):
+          decoded.append(nil)
+          leftOut[row.number] = (row, error)
+        }
       }
+      let errors = page.compactMap { leftOut[$0.number]?.error }
+      isSame = isSame && errors == undecodable
       let results = decoded.compactMap(\.self)
       if results.count < rows.count {
         rows = zip(rows, decoded).compactMap { $1 == nil ? nil : $0 }
@@ -170,13 +185,13 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
           self.rows ?? [], rows, comparesRevisions: source.comparesRevisions)
       }
       let isFirst = self.rows == nil
-      (self.rows, items, self.included) = (rows, results, included)
+      (self.rows, items, self.included, undecodable) = (rows, results, included, errors)
       return isFirst || !difference.isEmpty || !isSame
-        ? LiveUpdate(results: items, difference: difference, included: included) : nil
+        ? LiveUpdate(results: items, difference: difference, included: included, undecodable: errors) : nil
     }
 
     private mutating func end() {
-      (source, subscription, rows, items, included, leftOut) = (nil, nil, nil, [], [:], [])
+      (source, subscription, rows, items, included, leftOut) = (nil, nil, nil, [], [:], [:])
     }
   }
 }
@@ -190,6 +205,12 @@ public struct LiveUpdate<Item: Sendable>: Sendable {
   public let difference: ResultDifference
   /// The documents that the results link, under the names of ``Query/include``.
   public let included: [String: Linked<DocumentRevision>]
+  /// The errors of the documents that can't be decoded, in the order of the query. These documents are left out of the results.
+  ///
+  /// ```swift
+  /// for error in update.undecodable { print(error.documentID ?? "", error.message) }
+  /// ```
+  public let undecodable: [DatastoreError]
 }
 
 /// An observer for the lifetime of the object.
@@ -239,7 +260,7 @@ extension Datastore {
   /// The results of a typed query, now and after every commit that changes them.
   public func live<Model>(
     _ query: ModelQuery<Model>,
-    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { throw $0 }
+    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { _ in }
   ) -> LiveQuery<Model> {
     LiveQuery(store: self, query: query.query, decode: { try $0.model() }, undecodable: undecodable)
   }
@@ -278,14 +299,14 @@ extension Datastore {
   /// }
   /// ```
   ///
-  /// `undecodable` is called with the error of each document that is not a model, which is left out of the results; `limit`
-  /// counts it. The default throws the error, which ends the sequence.
+  /// A document that is not a model is left out of the results; `limit` counts it. Its error is in ``LiveUpdate/undecodable``, and
+  /// `undecodable` is called with it once for each revision. If the closure throws, the sequence ends.
   ///
   /// - Throws: ``QueryError`` for a property that documents don't have.
   public func live<Model: Decodable & Sendable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
     sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,
-    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { throw $0 }
+    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { _ in }
   ) throws(QueryError) -> LiveQuery<Model> {
     live(try ModelQuery(condition, sort, skip, limit), undecodable: undecodable)
   }

@@ -28,6 +28,8 @@ public final class LiveResults<Item: Sendable> {
   public private(set) var difference: ResultDifference?
   /// The documents that the results link, under the names of ``Query/include``.
   public private(set) var included: [String: Linked<DocumentRevision>] = [:]
+  /// The errors of the documents that can't be decoded, which are left out of the results.
+  public private(set) var undecodable: [DatastoreError] = []
   /// The error with which the query has failed, if it has: ``QueryError`` or `DatastoreError`.
   public private(set) var error: (any Error)?
 
@@ -42,7 +44,8 @@ public final class LiveResults<Item: Sendable> {
   public init(_ query: LiveQuery<Item>, immediately: Bool = false) {
     if immediately {
       do {
-        (results, included) = try query.firstResults()
+        let first = try query.firstResults()
+        (results, included, undecodable) = (first.results, first.included, first.undecodable)
       } catch {
         self.error = error
         return
@@ -54,6 +57,7 @@ public final class LiveResults<Item: Sendable> {
           for try await update in query {
             guard let self else { return }
             (results, difference, included) = (update.results, update.difference, update.included)
+            if undecodable != update.undecodable { undecodable = update.undecodable }
           }
         } catch {
           self?.error = error

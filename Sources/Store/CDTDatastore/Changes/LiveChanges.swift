@@ -29,7 +29,8 @@ extension Datastore {
 ///
 /// The sequence ends when the datastore is closed or deleted, also by another process, and when its task is cancelled.
 /// It throws a ``DatastoreError`` if the file can't be read, and then ends; a new sequence can continue from the last
-/// `lastSequence`. It never blocks a thread of Swift's pool.
+/// `lastSequence`. After a change of the manager's user it throws the code `.userChanged`: documents that the new user sees may have
+/// changed before, so begin again from 0. It never blocks a thread of Swift's pool.
 public struct LiveChanges: AsyncSequence, Sendable {
   /// A batch of changes, and the sequence from which to continue.
   public typealias Element = Changes
@@ -50,10 +51,13 @@ public struct LiveChanges: AsyncSequence, Sendable {
     private var store: Datastore?
     private var listener: ChangeListener?
     private var sequence: Int64
+    /// The rules of the user for whom it lists changes.
+    private let rules: (any DocumentRules)?
 
     fileprivate init(store: Datastore, sequence: Int64) {
       self.store = store
       self.sequence = sequence
+      rules = store.documentRules
     }
 
     /// The changes since the previous batch, waiting until there are any; `nil` at the end.
@@ -83,9 +87,8 @@ public struct LiveChanges: AsyncSequence, Sendable {
       self.listener = listener
       while !Task.isCancelled {
         let heard = listener.commits
-        guard let changes = try await store.changesUnlessOver(since: sequence, limit: Self.batch) else {
-          break
-        }
+        guard let changes = try await store.changesUnlessOver(since: sequence, limit: Self.batch, as: rules)
+        else { break }
         if !changes.documents.isEmpty { return changes }
         await listener.wait(since: heard)
       }
@@ -101,16 +104,22 @@ public struct LiveChanges: AsyncSequence, Sendable {
 
 extension Datastore {
   /// Reads a batch of changes without blocking the calling thread; `nil` if the datastore is closed or deleted.
+  ///
+  /// - Parameter rules: The rules that are expected to be enforced.
   fileprivate func changesUnlessOver(
-    since sequence: Int64, limit: Int, isolation: isolated (any Actor)? = #isolation
+    since sequence: Int64, limit: Int, as rules: (any DocumentRules)?,
+    isolation: isolated (any Actor)? = #isolation
   ) async throws -> Changes? {
     do {
-      return try await readDocuments { try $0.changes(since: sequence, limit: limit) }
+      return try await readDocuments { transaction in
+        try transaction.checkRules(are: rules)
+        return try transaction.changes(since: sequence, limit: limit)
+      }
     } catch let error as DatastoreError where error.code == .closed {
       return nil
     } catch let error as DatastoreError where error.code == .suspended {
       await untilResumed()
-      return try await changesUnlessOver(since: sequence, limit: limit)
+      return try await changesUnlessOver(since: sequence, limit: limit, as: rules)
     } catch is CancellationError {
       return nil
     }

@@ -66,35 +66,29 @@ extension DocumentRevision {
   ///
   /// A ``DocumentModel`` also gets the document's id and revision.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.missingBody` if there is no body; `DecodingError` with the path of a
-  ///   missing or mistyped value; errors of the type's own decoding.
+  /// - Throws: ``DatastoreError`` with the code `.undecodable`, the document's id, and in its message the path of a missing or mistyped
+  ///   value or the error of the type's own decoding; with the code `.missingBody` if there is no body.
   ///
   /// See <doc:WorkingWithDocuments#Codable>.
   public func decode<T: Decodable>(
     _ type: T.Type = T.self, options: JSONCodingOptions = .init()
-  ) throws -> T {
+  ) throws(DatastoreError) -> T {
     guard hasBody else { throw DatastoreError(.nothingToDecode(id)) }
     // `let task: Task? = try document.decode()` asks for an optional.
     let wanted = (T.self as? any OptionalType.Type)?.wrapped ?? T.self
-    guard let model = wanted as? any DocumentModel.Type else {
-      return try body.decode(type, options: options)
+    do {
+      guard let model = wanted as? any DocumentModel.Type else {
+        return try body.decode(type, options: options)
+      }
+      return try model.init(body, id: id, revision: revisionID, options: options) as? T
+        ?? body.decode(type, options: options)
+    } catch {
+      throw DatastoreError(.undecodable(id, wanted, error))
     }
-    return try model.init(body, id: id, revision: revisionID, options: options) as? T
-      ?? body.decode(type, options: options)
   }
 
-  /// Decodes the body for a caller that has many documents.
-  ///
-  /// - Throws: ``DatastoreError`` with the code `.undecodable`, the document's id, and the path of the value.
-  package func model<T: Decodable>(_ type: T.Type = T.self) throws(DatastoreError) -> T {
-    do {
-      return try decode(type)
-    } catch let error as DatastoreError {
-      throw error
-    } catch {
-      throw DatastoreError(.undecodable(id, type, error))
-    }
-  }
+  /// Decodes the body as the type that is expected.
+  package func model<T: Decodable>(_ type: T.Type = T.self) throws(DatastoreError) -> T { try decode(type) }
 }
 
 extension DocumentRevision {

@@ -46,6 +46,9 @@ package protocol DatastoreExtension: AnyObject, Sendable {
 
   /// Called when the write was rolled back.
   func didRollBack()
+
+  /// Called when the datastore enforces the rules of another user.
+  func rulesDidChange()
 }
 
 extension DatastoreExtension {
@@ -55,6 +58,7 @@ extension DatastoreExtension {
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {}
   package func isCurrent(_ states: ExtensionStates, on reader: StoreReader) -> Bool { true }
   package var hiding: (any DocumentHiding)? { nil }
+  package func rulesDidChange() {}
 }
 
 /// A write: before its commit its connection sees the new documents, and every other connection the old ones.

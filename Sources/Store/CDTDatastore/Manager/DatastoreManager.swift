@@ -20,6 +20,7 @@ public final class DatastoreManager: Sendable {
   public let directory: String
 
   private let options: DatastoreOptions
+  let rules: CurrentRules
   private let state = Mutex(State())
   /// Whether datastores may be opened, deleted and encrypted.
   let suspension: Suspension
@@ -92,6 +93,7 @@ public final class DatastoreManager: Sendable {
     self.directory = directory
     suspension = Suspension("the manager of \(DatastoreError.quoted(directory))")
     self.options = options
+    rules = CurrentRules(options.documentRules)
     self.temporary = temporary
   }
 
@@ -208,6 +210,11 @@ public final class DatastoreManager: Sendable {
     }
   }
 
+  /// The datastores that are open, with those that are just being opened, for which this waits.
+  var knownDatastores: [Datastore] {
+    state.withLock { Array($0.slots.values) }.compactMap(\.datastore)
+  }
+
   /// Opens the files. If another process deletes the datastore at the same moment, this starts again.
   private func openDatastore(
     named name: DatabaseName, isCreated: Bool, _ options: DatastoreOptions
@@ -219,7 +226,7 @@ public final class DatastoreManager: Sendable {
       }
       do {
         let datastore = try Datastore(
-          name: name.description, directory: path(name), options: options, temporary: temporary)
+          name: name.description, directory: path(name), options: options, rules: rules, temporary: temporary)
         // Where they can't be removed, the datastore can be used nevertheless.
         if datastore.keys != nil { try? reencryption(of: name).removeUnencryptedDraft() }
         return datastore

@@ -24,8 +24,8 @@ public struct DatastoreOptions: Sendable, Hashable {
   /// The secret with which new datastores are encrypted, and that opens them. Without it they are not encrypted.
   public var encryption: Encryption?
 
-  /// The rules that are enforced; `nil` for none.
-  package var rules: (any DocumentRules)?
+  /// The rules that are enforced from the opening on; `nil` for none.
+  package var documentRules: (any DocumentRules)?
 
   /// Whether extensions may write in the background.
   package var worksInBackground = true
@@ -45,7 +45,10 @@ public struct DatastoreOptions: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(settings) }
 
   private var settings: [AnyHashable?] {
-    [durability, busyTimeout, memoryBudget, encryption, worksInBackground, stateTime, isState, rules?.user]
+    [
+      durability, busyTimeout, memoryBudget, encryption, worksInBackground, stateTime, isState,
+      documentRules?.user,
+    ]
   }
 
   /// The defaults: full durability, five seconds, 64 MB.

@@ -1,5 +1,7 @@
+import Synchronization
+
 /// Decides which revisions a user may write. See `EnforcedRules` of the module CDTRules.
-package protocol DocumentRules: Sendable {
+package protocol DocumentRules: AnyObject, Sendable {
   /// The user who writes.
   var user: UserContext { get }
 
@@ -49,9 +51,52 @@ extension ReadTransaction {
   }
 }
 
+/// The rules that a manager and its datastores enforce, which change when another user logs in.
+final class CurrentRules: Sendable {
+  private let rules: Mutex<(any DocumentRules)?>
+
+  init(_ rules: (any DocumentRules)?) {
+    self.rules = Mutex(rules)
+  }
+
+  var value: (any DocumentRules)? {
+    get { rules.withLock { $0 } }
+    set { rules.withLock { $0 = newValue } }
+  }
+}
+
+extension DatastoreManager {
+  /// The rules that the datastores enforce; `nil` for none.
+  ///
+  /// If a datastore is being opened on another thread, a change waits for it.
+  package var documentRules: (any DocumentRules)? {
+    get { rules.value }
+    set {
+      rules.value = newValue
+      for store in knownDatastores { store.rulesDidChange() }
+    }
+  }
+}
+
 extension Datastore {
+  /// The rules that are enforced; `nil` for none.
+  package var documentRules: (any DocumentRules)? { rules.value }
+
   /// Whether rules are enforced for a user, who may not see every document.
-  package var hasUser: Bool { options.rules != nil }
+  package var hasUser: Bool { documentRules != nil }
+
+  /// Lets everything that follows the documents notice that other rules are enforced.
+  fileprivate func rulesDidChange() {
+    for each in extensionObjects.all { each.rulesDidChange() }
+    changeListeners.didCommit()
+  }
+}
+
+extension ReadTransaction {
+  /// - Throws: ``DatastoreError`` with the code `.userChanged` if the rules are not those with which something began.
+  package func checkRules(are rules: (any DocumentRules)?) throws(DatastoreError) {
+    if view.rules !== rules { throw DatastoreError(.userChanged(store.name)) }
+  }
 }
 
 extension WriteTransaction {

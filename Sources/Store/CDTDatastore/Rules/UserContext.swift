@@ -3,7 +3,8 @@ public import CDTJSON
 /// A user, for the rules of a datastore: `userCtx` in a rule.
 ///
 /// ```swift
-/// let options = DatastoreOptions(rules: .enforced(as: UserContext(name: "anna", roles: ["sales"])))
+/// var options = DatastoreOptions()
+/// options.rules = .enforced(as: UserContext(name: "anna", roles: ["sales"]))
 /// ```
 public struct UserContext: Sendable, Hashable {
   /// The name; `nil` for an anonymous user.
@@ -16,6 +17,13 @@ public struct UserContext: Sendable, Hashable {
     self.name = name
     self.roles = roles
   }
+
+  /// A user without a name and roles, for an app in which nobody is logged in.
+  ///
+  /// ```swift
+  /// options.rules = .enforced(as: .anonymous)
+  /// ```
+  public static let anonymous = UserContext(name: nil)
 
   /// The object that rules see, as at CouchDB.
   ///

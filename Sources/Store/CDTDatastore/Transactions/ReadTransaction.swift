@@ -33,7 +33,7 @@ public class ReadTransaction {
     self.stop = stop
     // What is sorted elsewhere would not be encrypted there.
     self.sortMemory = store.keys == nil ? sortMemory : .max
-    view = View(rules: store.options.rules)
+    view = View(rules: store.documentRules)
     open = connection
     if stop != nil { updateProgressCheck() }
   }

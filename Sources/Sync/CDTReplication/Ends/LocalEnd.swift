@@ -13,6 +13,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   /// Whether revisions of documents that have left the filter are read.
   private let includesLeftFilter: Bool
   private let rules: RulesOfTarget
+  /// The rules of the store when the run began, with whose user it ends.
+  private let rulesOfStore: (any DocumentRules)?
   /// The changes that an index has found for the filter, for the next batches.
   private let selected = Mutex<SelectedChanges?>(nil)
 
@@ -29,12 +31,15 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   ) {
     self.store = store
     self.rules = rules
+    rulesOfStore = store.documentRules
     self.filter = filter
     self.sendsToServer = sendsToServer
     self.includesLeftFilter = includesLeftFilter
   }
 
-  var identity: String { "store:\(store.storeID)" }
+  var identity: String { store.replicationIdentity }
+
+  var reader: UserContext? { rulesOfStore?.user }
 
   var isWritable: Bool { !store.access.isReadOnly }
 
@@ -62,6 +67,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     let since = Int64(sequence.intValue ?? 0)
     if waits {
       var changes = store.liveChanges(since: since).makeAsyncIterator()
+      // From here on, the iterator notices another user.
+      try await store.read { try $0.checkRules(are: self.rulesOfStore) }
       if try await changes.next() == nil {
         try Task.checkCancellation()
         // Another user has closed or deleted it, which this says.
@@ -84,7 +91,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private func reading<R: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
-    try await store.read { [sendsToServer] transaction in
+    try await store.read { [sendsToServer, rulesOfStore] transaction in
+      try transaction.checkRules(are: rulesOfStore)
       transaction.view.includesLeft = sendsToServer
       return try body(transaction)
     }
@@ -229,7 +237,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
 
   func remove(_ documents: [RemovedDocument]) async throws -> (count: Int, kept: [RejectedRevision]) {
     let documents = Dictionary(grouping: documents) { KeyBytes($0.id) }
-    return try await store.write { transaction in
+    return try await store.write { [rulesOfStore] transaction in
+      try transaction.checkRules(are: rulesOfStore)
       transaction.ignoreRules()
       var (count, kept) = (0, [RejectedRevision]())
       for removals in documents.values {
@@ -263,7 +272,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
       }
     }
     let (all, known, rules) = (prepared, unreadable, rules)
-    return try await store.write { transaction in
+    return try await store.write { [rulesOfStore] transaction in
+      try transaction.checkRules(are: rulesOfStore)
       let saving = DocumentSaving(transaction)
       var outcome = known
       for (revision, attachments) in all {
@@ -283,6 +293,11 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
       return outcome
     }
   }
+}
+
+extension Datastore {
+  /// The text that identifies the store in the id of a replication.
+  var replicationIdentity: String { "store:\(storeID)" }
 }
 
 /// The rules that decide on the revisions that a store receives.

@@ -43,6 +43,8 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
 
   var identity: String { connection.database.url }
 
+  var reader: UserContext? { nil }
+
   /// A server says so when it is written to.
   var isWritable: Bool { true }
 

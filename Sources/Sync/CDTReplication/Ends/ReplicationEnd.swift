@@ -21,6 +21,9 @@ protocol ReplicationEnd: Sendable {
 
 /// The database that revisions are read from.
 protocol ReplicationSource: ReplicationEnd {
+  /// The user who reads a store with rules; `nil` for another source.
+  var reader: UserContext? { get }
+
   /// Whether the database can be written to, as far as known.
   var isWritable: Bool { get }
 

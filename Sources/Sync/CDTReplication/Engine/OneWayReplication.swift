@@ -73,7 +73,7 @@ struct OneWayReplication: Sendable {
   // MARK: A session
 
   private func runSession() async throws {
-    let id = Checkpoint.id(source: source.identity, target: target.identity, filter: filterJSON)
+    let id = options.checkpointID(from: source.identity, to: target.identity, as: source.reader)
     let creates = options.createsDatabase
     let instances = try await retrying {
       // The other direction writes to it.
@@ -152,14 +152,6 @@ struct OneWayReplication: Sendable {
       try await previous.wait()
       throw error
     }
-  }
-
-  /// The JSON that identifies the filter in the id of the replication.
-  private var filterJSON: JSONValue {
-    guard var filter = options.filter?.json.objectValue else { return .null }
-    // The former name, so that checkpoints of earlier builds are found.
-    if options.pushesLeftFilter { filter["departed"] = true }
-    return .object(filter)
   }
 
   private func checkIdentities(_ instances: Instances) async throws {
