@@ -79,8 +79,8 @@ extension Borrow {
       for try await update in try library.tools() {
         let loans = try await library.openLoans()
         for tool in update.results {
-          let open = loans.first { $0.loan.tool == tool.id }
-          let place = open.map { "with \($0.borrower?.name ?? $0.loan.borrower)" } ?? "free"
+          let open = loans.first { $0.loan.tool.id == tool.id }
+          let place = open.map { "with \($0.borrower?.name ?? $0.loan.borrower.id)" } ?? "free"
           print(([tool.name, place] + [open?.loan.remark].compactMap(\.self)).joined(separator: ", "))
         }
         guard watch else { return }

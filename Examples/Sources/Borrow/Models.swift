@@ -21,7 +21,7 @@ struct Tool: DocumentModel, Equatable {
   var kind = Kind.tool
   var name: String
   var notes = ""
-  var owner: Person.ID
+  var owner: Reference<Person>
 }
 
 /// A tool that somebody has, or had until it was returned.
@@ -29,9 +29,9 @@ struct Loan: DocumentModel, Equatable {
   var id = UUID().uuidString
   var revision: RevisionID?
   var kind = Kind.loan
-  var tool: Tool.ID
-  var owner: Person.ID
-  var borrower: Person.ID
+  var tool: Reference<Tool>
+  var owner: Reference<Person>
+  var borrower: Reference<Person>
   var since = Date.now
   var returned: Date?
   var remark: String?

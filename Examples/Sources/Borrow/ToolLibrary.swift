@@ -13,12 +13,12 @@ struct ToolLibrary: Sendable {
 
   /// Opens the library in a directory. The files are encrypted, and each write is checked by the rules as one of the user.
   init(directory: String, user: Person.ID, passphrase: String) async throws {
-    let options = DatastoreOptions(
-      rules: .enforced(as: UserContext(name: user)), encryption: .passphrase(passphrase))
+    var options = DatastoreOptions(encryption: .passphrase(passphrase))
+    options.rules = .enforced(as: UserContext(name: user))
     store = try await DatastoreManager(directory: directory, options: options).datastore(named: "library")
     self.user = user
-    try await store.ensureIndexed(["kind", "name"])
-    try await store.ensureIndexed(["name", "notes"], .text(.porter))
+    try await store.ensureIndexed(Tool.self, \.kind, \.name)
+    try await store.ensureIndexed(Tool.self, \.name, \.notes, options: .text(.porter))
   }
 
   // MARK: People and tools
@@ -31,7 +31,7 @@ struct ToolLibrary: Sendable {
 
   @discardableResult
   func offer(_ name: String, notes: String = "") async throws -> Tool {
-    try await store.save(Tool(name: name, notes: notes, owner: user))
+    try await store.save(Tool(name: name, notes: notes, owner: Reference(id: user)))
   }
 
   /// The tools by name: as they are now, and again after every change, also one that a replication brings.
@@ -55,8 +55,8 @@ struct ToolLibrary: Sendable {
     let query = try ModelQuery(
       Loan.self, where: { $0.kind == .loan && $0.returned == nil }, sort: \.since.ascending
     )
-    .including(\.tool, as: Tool.self)
-    .including(\.borrower, as: Person.self)
+    .including(\.tool)
+    .including(\.borrower)
     let (loans, tools, people) = try await store.read { try $0.find(query) }
     return loans.map { ($0, tools[$0.tool], people[$0.borrower]) }
   }
@@ -66,19 +66,19 @@ struct ToolLibrary: Sendable {
   func borrow(_ tool: Tool) async throws -> Loan {
     let user = user
     return try await store.write { transaction in
-      let open = try ModelQuery(Loan.self, where: { $0.tool == tool.id && $0.returned == nil })
-      if let loan = try transaction.first(open) { throw LibraryError.lent(tool.name, loan.borrower) }
-      return try transaction.save(Loan(tool: tool.id, owner: tool.owner, borrower: user))
+      let open = try ModelQuery(Loan.self, where: { $0.tool == Reference(tool) && $0.returned == nil })
+      if let loan = try transaction.first(open) { throw LibraryError.lent(tool.name, loan.borrower.id) }
+      return try transaction.save(Loan(tool: Reference(tool), owner: tool.owner, borrower: Reference(id: user)))
     }
   }
 
   func giveBack(_ loan: Loan) async throws {
-    try await store.write { try $0.update(Loan.self, id: loan.id) { $0.returned = .now } }
+    try await store.update(Loan.self, where: { $0.id == loan.id }, .set(\.returned, .now))
   }
 
   /// Notes a remark on a loan, such as that the tool is missed.
   func remark(_ text: String, on loan: Loan) async throws {
-    try await store.write { try $0.update(Loan.self, id: loan.id) { $0.remark = text } }
+    try await store.update(Loan.self, where: { $0.id == loan.id }, .set(\.remark, text))
   }
 
   // MARK: Sync

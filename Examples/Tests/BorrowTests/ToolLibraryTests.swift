@@ -49,7 +49,7 @@ import Testing
   @Test func `a neighbour changes only what is theirs`() async throws {
     let library = try await library()
     let violation = await #expect(throws: RuleViolation.self) {
-      try await library.store.save(Tool(name: "saw", owner: "ben"))
+      try await library.store.save(Tool(name: "saw", owner: Reference(id: "ben")))
     }
     #expect(violation?.reason == "neighbours change only what is theirs")
   }
