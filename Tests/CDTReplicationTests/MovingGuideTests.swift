@@ -20,7 +20,7 @@ import Testing
     var edited = Date.now
     var tags: [String] = []
     var isPinned = false
-    var folder: Folder.ID?
+    var folder: Reference<Folder>?
     static let defaults = Note(title: "")
   }
 
@@ -53,20 +53,20 @@ import Testing
     let scan = Data([1, 2, 3])
 
     let work = try await store.save(Folder(name: "Work"))
-    var note = try await store.save(Note(title: "Plan", folder: work.id))
+    var note = try await store.save(Note(title: "Plan", folder: Reference(work)))
     note.isPinned = true
     note = try await store.save(note)
     let id = note.id
     try await store.write { transaction in
       try transaction.update(Note.self, where: { $0.id == id }, .append(\.tags, "soon"))
-      try transaction.save(Note(title: "Minutes", folder: work.id))
+      try transaction.save(Note(title: "Minutes", folder: Reference(work)))
     }
 
     try await store.ensureIndexed(Note.self, \.isPinned, \.edited.descending)
     let pinned = try await store.find(
       Note.self, where: { $0.isPinned && $0.title.hasPrefix("P") }, sort: \.edited.descending, limit: 20)
-    let linking = try ModelQuery(Note.self, where: { $0.folder == work.id }, sort: \.title.ascending)
-      .including(\.folder, as: Folder.self)
+    let linking = try ModelQuery(Note.self, where: { $0.folder == Reference(work) }, sort: \.title.ascending)
+      .including(\.folder)
     let (notes, folders) = try await store.read { try $0.find(linking) }
     #expect(pinned.map(\.tags) == [["soon"]])
     #expect(notes.map(\.title) == ["Minutes", "Plan"] && folders[work.id]?.name == "Work")

@@ -23,8 +23,14 @@ extension JSONValue {
   /// - Throws: `EncodingError` with the path of a value that JSON can't represent, such as infinity, or that is nested
   ///   deeper than 512 levels, such as a cycle; errors of the type's own encoding.
   public init(encoding value: some Encodable, options: JSONCodingOptions = .init()) throws {
+    try self.init(encoding: value, options: options, checking: nil)
+  }
+
+  fileprivate init(
+    encoding value: some Encodable, options: JSONCodingOptions, checking check: ValueEncoder.Check?
+  ) throws {
     let slot = EncodingSlot()
-    try ValueEncoder(slot: slot, path: nil, options: options).encode(value)
+    try ValueEncoder(slot: slot, path: nil, options: options, check: check).encode(value)
     guard let encoded = slot.value else {
       throw EncodingError.invalidValue(
         value,
@@ -61,7 +67,15 @@ extension JSONObject {
   ///
   /// - Throws: `EncodingError`, also if the value is not encoded as an object.
   public init(encoding value: some Encodable, options: JSONCodingOptions = .init()) throws {
-    guard case .object(let object) = try JSONValue(encoding: value, options: options) else {
+    try self.init(encoding: value, options: options, checking: nil)
+  }
+
+  /// Creates an object by encoding a type with keys, and calls `check` with the type and the path of each inner value.
+  package init(
+    encoding value: some Encodable, options: JSONCodingOptions = .init(),
+    checking check: ((_ type: any Any.Type, _ path: () -> [any CodingKey]) throws -> Void)?
+  ) throws {
+    guard case .object(let object) = try JSONValue(encoding: value, options: options, checking: check) else {
       throw EncodingError.invalidValue(
         value, .init(codingPath: [], debugDescription: "the value is not encoded as an object; give it keys"))
     }

@@ -3,6 +3,10 @@ struct ValueEncoder: Encoder {
   let slot: EncodingSlot
   let path: CodingPath?
   let options: JSONCodingOptions
+  let check: Check?
+
+  /// Called with the type of each inner value.
+  typealias Check = (_ type: any Any.Type, _ path: () -> [any CodingKey]) throws -> Void
 
   var codingPath: [any CodingKey] { path?.keys ?? [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -13,6 +17,7 @@ struct ValueEncoder: Encoder {
       throw invalid(
         value, "values are nested deeper than \(CodingPath.maximumDepth) levels; look for a cycle")
     }
+    if let check, path != nil { try check(type(of: value)) { codingPath } }
     if try !encodeFoundation(value) { try value.encode(to: self) }
   }
 
@@ -22,7 +27,7 @@ struct ValueEncoder: Encoder {
 
   /// The encoder of a member or an element.
   func inner(_ slot: EncodingSlot, _ key: some CodingKey) -> ValueEncoder {
-    ValueEncoder(slot: slot, path: CodingPath(path, key), options: options)
+    ValueEncoder(slot: slot, path: CodingPath(path, key), options: options, check: check)
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

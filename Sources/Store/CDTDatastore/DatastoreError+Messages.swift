@@ -30,6 +30,8 @@ extension DatastoreError {
     case missingBody(String?), reservedKey(String, id: String?), notANumber(id: String?)
     case bodyTooDeep(id: String?), projected(String), nothingToDecode(String?)
     case undecodable(String, any Any.Type, any Error), unsaved(String)
+    case otherID(String, any Any.Type, any Any.Type), modelInside(
+      any Any.Type, at: [any CodingKey], of: String)
     case unknownSequence(Int64, last: Int64, in: String)
     // Revisions
     case noSuchRevision(RevisionID, of: String), revisionDeleted(RevisionID, of: String)
@@ -67,7 +69,7 @@ extension DatastoreError {
         .missingKeyFile, .unreadableDocument, .damagedAttachment:
         .corrupt
       case .documentTooLarge, .notANumber, .bodyTooDeep, .importedText, .importedID, .importedRevision,
-        .valueTooLong, .decompressedFile:
+        .modelInside, .valueTooLong, .decompressedFile:
         .invalidBody
       case .nestedWrite, .withinWrite: .nestedWrite
       case .timedOut: .timedOut
@@ -86,7 +88,7 @@ extension DatastoreError {
       case .unknownSequence: .unknownSequence
       case .invalidID: .invalidID
       case .compressedFile: .invalidImport
-      case .undecodable: .undecodable
+      case .undecodable, .otherID: .undecodable
       case .userChanged: .userChanged
       }
     }
@@ -95,7 +97,8 @@ extension DatastoreError {
       switch self {
       case .invalidID(let id), .noSuchDocument(let id), .documentDeleted(let id), .documentExists(let id),
         .unreadableDocument(let id, _), .documentTooLarge(let id, _, _), .projected(let id),
-        .undecodable(let id, _, _), .unsaved(let id), .noSuchRevision(_, let id),
+        .undecodable(let id, _, _), .otherID(let id, _, _), .modelInside(_, _, let id), .unsaved(let id),
+        .noSuchRevision(_, let id),
         .revisionDeleted(_, let id), .notALeaf(_, let id), .noRevisionID(_, let id),
         .otherDocument(_, let id), .historyOfOther(_, _, let id), .generationGap(_, _, let id),
         .notAmongLeaves(_, let id):
@@ -230,6 +233,12 @@ extension DatastoreError {
       case .undecodable(let id, let type, let error):
         "document \(quoted(id)) can't be decoded as \(type): \((error as? DecodingError)?.text ?? "\(error)"); "
           + remedy(of: error)
+      case .otherID(let id, let type, let key):
+        "document \(quoted(id)) can't be decoded as \(type): its id is not one that \(key) writes; select only the documents of the "
+          + "type, or give it ids of another type"
+      case .modelInside(let type, let path, let id):
+        "the property \(quoted(path.text)) of document \(quoted(id)) is a model inside a model, "
+          + "a copy that is never updated; store a Reference<\(type)>, or for a copy a Codable type that is not a DocumentModel"
       case .unsaved(let id):
         "the model of document \(quoted(id)) has no revision; delete a model that was read or saved"
       case .unknownSequence(let sequence, let last, let name):
@@ -381,10 +390,15 @@ extension DecodingError {
 
 extension DecodingError.Context {
   fileprivate var text: String {
-    var path = ""
-    for key in codingPath {
+    codingPath.isEmpty ? debugDescription : "\(codingPath.text): \(debugDescription)"
+  }
+}
+
+extension [any CodingKey] {
+  /// The path, as in `items[2].price`.
+  fileprivate var text: String {
+    reduce(into: "") { path, key in
       path += key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? key.stringValue : ".\(key.stringValue)")
     }
-    return path.isEmpty ? debugDescription : "\(path): \(debugDescription)"
   }
 }

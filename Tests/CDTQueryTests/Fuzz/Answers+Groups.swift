@@ -6,7 +6,7 @@ import CDTJSON
 
 extension World {
   /// Puts a request for groups to every way of answering it, and compares the rows with those of plain code.
-  func checkGroups(_ request: JSONObject, against reference: Reference) throws {
+  func checkGroups(_ request: JSONObject, against reference: ReferenceAnswers) throws {
     guard let query = try? GroupQuery(request: request) else { return }
     try check(query, against: reference)
     // An index has the values of this one.
@@ -58,7 +58,7 @@ extension World {
     }
   }
 
-  private func check(_ query: GroupQuery, against reference: Reference) throws {
+  private func check(_ query: GroupQuery, against reference: ReferenceAnswers) throws {
     var query = query
     var all = Query(query.query.selector)
     all.includesDesignDocuments = documents.count % 3 == 0

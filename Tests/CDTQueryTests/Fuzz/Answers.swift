@@ -7,7 +7,8 @@ import CDTJSON
 @testable import CDTSelector
 
 /// What a query must give: a function of documents, which the tests of the fuzzer replace by a wrong one.
-typealias Reference = @Sendable (Query, [DocumentRevision], IndexDefinition?) throws -> [DocumentRevision]
+typealias ReferenceAnswers =
+  @Sendable (Query, [DocumentRevision], IndexDefinition?) throws -> [DocumentRevision]
 
 /// A way of answering a query that disagrees with the matcher.
 struct Disagreement: Error, CustomStringConvertible {
@@ -27,7 +28,7 @@ struct Disagreement: Error, CustomStringConvertible {
 extension World {
   /// Puts a request to the matcher and to every way of answering it, and compares documents, order, ids, count and
   /// existence.
-  func check(_ request: JSONObject, against reference: Reference) throws {
+  func check(_ request: JSONObject, against reference: ReferenceAnswers) throws {
     guard let query = try? Query(request: request) else { return }
     let expected: Expectation
     do {
@@ -147,7 +148,7 @@ extension World {
   private struct TakenBack: Error {}
 
   /// Puts a request to a write that has deleted a document and created another, and takes the write back.
-  private func checkWithinWrite(_ query: Query, reference: Reference) throws {
+  private func checkWithinWrite(_ query: Query, reference: ReferenceAnswers) throws {
     let before = documents
     do {
       try indexed.write { transaction in
@@ -255,7 +256,7 @@ struct Expectation {
   }
 
   /// - Throws: What the reference throws.
-  init(_ query: Query, in world: World, reference: Reference) throws {
+  init(_ query: Query, in world: World, reference: ReferenceAnswers) throws {
     self.query = query
     documents = world.documents
     // Documents that the text index does not have yet come last, and count for no score.

@@ -14,7 +14,7 @@ struct FailureReport {
   /// Shrinks a history that fails.
   init(
     _ history: History, _ failure: HistoryFailure, title: String,
-    against reference: @escaping Reference = History.matcher
+    against reference: @escaping ReferenceAnswers = History.matcher
   ) {
     var upToFailure = history
     upToFailure.steps.removeSubrange((failure.step + 1)...)

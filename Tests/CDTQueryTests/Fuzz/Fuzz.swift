@@ -16,7 +16,7 @@ enum Fuzz {
   ///
   /// - Returns: The report of the first failure, or `nil` when everything agreed.
   static func round(
-    seed: UInt64, steps: Int, against reference: @escaping Reference = History.matcher
+    seed: UInt64, steps: Int, against reference: @escaping ReferenceAnswers = History.matcher
   ) throws -> FailureReport? {
     var tally = Tally()
     return try round(seed: seed, steps: steps, tally: &tally, against: reference)
@@ -24,7 +24,8 @@ enum Fuzz {
 
   /// - Parameter isOver: Asked after each step.
   static func round(
-    seed: UInt64, steps: Int, tally: inout Tally, against reference: @escaping Reference = History.matcher,
+    seed: UInt64, steps: Int, tally: inout Tally,
+    against reference: @escaping ReferenceAnswers = History.matcher,
     isOver: () -> Bool = { false }
   ) throws -> FailureReport? {
     var random = RandomDocuments(seed: seed, scope: .everything)

@@ -16,12 +16,12 @@ struct HistoryFailure {
 
 extension History {
   /// The answer of the matcher.
-  static let matcher: Reference = { try $0.find(in: $1, textIndex: $2) }
+  static let matcher: ReferenceAnswers = { try $0.find(in: $1, textIndex: $2) }
 
   /// Does every step, and compares the answers of every query.
   ///
   /// - Returns: The first failure, or `nil` when everything agreed.
-  func run(against reference: Reference = matcher) throws -> HistoryFailure? {
+  func run(against reference: ReferenceAnswers = matcher) throws -> HistoryFailure? {
     try withTemporaryDirectory(inMemory: true) { directory in
       let world = try World(directory: directory)
       for (number, step) in steps.enumerated() {
@@ -33,7 +33,7 @@ extension History {
 }
 
 extension World {
-  func run(_ step: Step, number: Int, against reference: Reference) -> HistoryFailure? {
+  func run(_ step: Step, number: Int, against reference: ReferenceAnswers) -> HistoryFailure? {
     do {
       try apply(step)
       if step.name == .find {

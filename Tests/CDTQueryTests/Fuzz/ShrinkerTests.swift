@@ -8,7 +8,7 @@ import Testing
 /// What fails is made small before it is shown.
 @Suite struct ShrinkerTests {
   /// A matcher that forgets documents whose `a` is a number where a sort and `$gt` are asked for.
-  private static let forgetful: Reference = { query, documents, textIndex in
+  private static let forgetful: ReferenceAnswers = { query, documents, textIndex in
     let asksForGreater = query.selector.clause.selector.text.contains("\"$gt\":")
     return try query.find(in: documents, textIndex: textIndex).filter {
       !asksForGreater || query.sort.isEmpty || $0.body["a"].flatMap(JSONNumber.init) == nil

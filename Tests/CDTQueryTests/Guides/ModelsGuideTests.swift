@@ -196,40 +196,42 @@ import Testing
     }
   }
 
+  struct ISBN: RawRepresentable, DocumentKey { let rawValue: String }
+
   struct Cookbook: DocumentModel {
-    var id = UUID().uuidString
+    var id = UUID()
     var revision: RevisionID?
     var name: String
   }
 
   struct Dish: DocumentModel {
-    var id = UUID().uuidString
+    var id = UUID()
     var revision: RevisionID?
     var title: String
-    var cookbook: Cookbook.ID?
+    var cookbook: Reference<Cookbook>?
   }
 
   @Test func `relations`() async throws {
     try await withTemporaryDatastore { store in
       try await store.ensureIndexed(["cookbook"])
       let basics = try await store.save(Cookbook(name: "Basics"))
-      try await store.save(Dish(title: "Soup", cookbook: basics.id))
+      try await store.save(Dish(title: "Soup", cookbook: Reference(basics)))
       let dishes = try await store.find(
-        Dish.self, where: { $0.cookbook == basics.id }, sort: \.title.ascending)
+        Dish.self, where: { $0.cookbook == Reference(basics) }, sort: \.title.ascending)
       let books = try await store.find(
-        Cookbook.self, where: { $0.id.in(dishes.compactMap(\.cookbook)) }, sort: \.name.ascending)
+        Cookbook.self, where: { dishes.compactMap(\.cookbook?.id).contains($0.id) }, sort: \.name.ascending)
       #expect(dishes.map(\.title) == ["Soup"] && books.map(\.name) == ["Basics"])
 
       let linking = try ModelQuery(Dish.self, where: { $0.cookbook != nil }, sort: \.title.ascending)
-        .including(\.cookbook, as: Cookbook.self)
+        .including(\.cookbook)
       let (found, cookbooks) = try await store.read { try $0.find(linking) }
       for dish in found {
-        print(dish.title, cookbooks[dish.cookbook ?? ""]?.name ?? "no cookbook")
+        print(dish.title, cookbooks[dish.cookbook]?.name ?? "no cookbook")
       }
       #expect(found.map(\.title) == ["Soup"] && cookbooks[basics.id]?.name == "Basics")
 
       try await store.write { transaction in
-        for dish in try transaction.find(ModelQuery(Dish.self, where: { $0.cookbook == basics.id })) {
+        for dish in try transaction.find(ModelQuery(Dish.self, where: { $0.cookbook == Reference(basics) })) {
           try transaction.delete(dish)
         }
         try transaction.delete(basics)

@@ -1,4 +1,4 @@
-package import CDTDatastore
+public import CDTDatastore
 package import CDTJSON
 import CDTPlatform
 
@@ -34,6 +34,15 @@ public struct Linked<Value: Sendable>: Sendable, Sequence {
     }
     return Linked<Other>(others)
   }
+}
+
+extension Linked where Value: DocumentModel {
+  /// The model with an id; `nil` if there is no id, no result links it, or it does not exist.
+  @_disfavoredOverload
+  public subscript(id: Value.ID?) -> Value? { id.flatMap { self[$0.documentID] } }
+
+  /// The model to which a reference refers; `nil` if there is no reference, or the model does not exist.
+  public subscript(reference: Reference<Value>?) -> Value? { self[reference?.id] }
 }
 
 /// The documents that a query includes, under each of its names.

@@ -28,7 +28,7 @@ public final class LiveDocument<Model: DocumentModel> {
   /// Reads a document on the main actor, and observes it.
   public init(_ type: Model.Type = Model.self, id: Model.ID, in store: Datastore) {
     let path = FieldPath(segments: [.init(name: Array("_id".utf8))])
-    let query = Query(QuerySelector(clause: .field(path, .equal(.string(id)))))
+    let query = Query(QuerySelector(clause: .field(path, .equal(.string(id.documentID)))))
     results = LiveResults(store.live(ModelQuery(type, query)), immediately: true)
   }
 

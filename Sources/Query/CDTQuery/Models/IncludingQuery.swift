@@ -4,9 +4,13 @@ import CDTJSON
 /// A typed query whose results come with the models whose ids they have.
 ///
 /// ```swift
-/// let query = try ModelQuery(Task.self, where: { !$0.isDone }).including(\.ownerID, as: Person.self)
-/// let (tasks, people) = try store.read { try $0.find(query) }
+/// let query = try ModelQuery(Tool.self, where: { $0.name == "Saw" }).including(\.owner)
+/// let (tools, people) = try store.read { try $0.find(query) }
+/// for tool in tools { print(tool.name, people[tool.owner]?.name ?? "nobody") }
 /// ```
+///
+/// A property that is a ``Reference``, or an array of them, says what to include. For ids that are strings, name the type: `including(\.ownerID,
+/// as: Person.self)`.
 ///
 /// With a second `including`, `find` returns a third value, and so on. The compiler takes three in one expression; assign the
 /// result to a constant before the fourth.
@@ -26,11 +30,25 @@ public struct IncludingQuery<Model: Decodable, each Other: Decodable & Sendable>
     self.query = query
   }
 
+  /// Also includes the models to which a property refers.
+  public func including<Next: DocumentModel>(
+    _ property: KeyPath<ModelField<Model, Model>, ModelField<Model, Reference<Next>>>
+  ) throws(QueryError) -> IncludingQuery<Model, repeat each Other, Next> {
+    try including(property, as: Next.self)
+  }
+
+  /// Also includes the models to which the elements of a property refer.
+  public func including<Next: DocumentModel, References: Sequence<Reference<Next>>>(
+    _ property: KeyPath<ModelField<Model, Model>, ModelField<Model, References>>
+  ) throws(QueryError) -> IncludingQuery<Model, repeat each Other, Next> {
+    try including(property, as: Next.self)
+  }
+
   /// Also includes the models whose ids a property has: a string, or an array of strings.
   public func including<Value, Next>(
     _ property: KeyPath<ModelField<Model, Model>, ModelField<Model, Value>>, as type: Next.Type
   ) throws(QueryError) -> IncludingQuery<Model, repeat each Other, Next> {
-    try including(ModelField(isDocument: true)[keyPath: property].location.get().text, as: type)
+    try including(ModelField.path(of: property).get().text, as: type)
   }
 
   /// Also includes the models whose ids are at a path, such as `items[].product`.
@@ -42,11 +60,25 @@ public struct IncludingQuery<Model: Decodable, each Other: Decodable & Sendable>
 }
 
 extension ModelQuery {
+  /// Includes the models to which a property refers.
+  public func including<Other: DocumentModel>(
+    _ property: KeyPath<ModelField<Model, Model>, ModelField<Model, Reference<Other>>>
+  ) throws(QueryError) -> IncludingQuery<Model, Other> {
+    try including(property, as: Other.self)
+  }
+
+  /// Includes the models to which the elements of a property refer.
+  public func including<Other: DocumentModel, References: Sequence<Reference<Other>>>(
+    _ property: KeyPath<ModelField<Model, Model>, ModelField<Model, References>>
+  ) throws(QueryError) -> IncludingQuery<Model, Other> {
+    try including(property, as: Other.self)
+  }
+
   /// Includes the models whose ids a property has: a string, or an array of strings.
   public func including<Value, Other>(
     _ property: KeyPath<ModelField<Model, Model>, ModelField<Model, Value>>, as type: Other.Type
   ) throws(QueryError) -> IncludingQuery<Model, Other> {
-    try including(ModelField(isDocument: true)[keyPath: property].location.get().text, as: type)
+    try including(ModelField.path(of: property).get().text, as: type)
   }
 
   /// Includes the models whose ids are at a path, such as `items[].product`.

@@ -36,7 +36,7 @@ public struct ModelChange<Model: DocumentModel>: Sendable {
     ModelChange { model in
       guard let sum = sum(model[keyPath: property], amount) else {
         throw QueryError(
-          .misfit("the sum exceeds \(Number.self); set the property", documentID: "\(model.id)"))
+          .misfit("the sum exceeds \(Number.self); set the property", documentID: model.id.documentID))
       }
       model[keyPath: property] = sum
     }

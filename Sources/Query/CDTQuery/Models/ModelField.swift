@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 
 /// A property of a model, in the closure of a typed query.
 ///
@@ -15,30 +16,46 @@ import CDTJSON
 /// See <doc:StoringModels#Conditions>.
 @dynamicMemberLookup
 public struct ModelField<Model, Value>: Sendable {
-  /// The field's path; none for the model itself.
+  /// The path of the value for which a default stands in; empty for the model itself.
   let location: Result<FieldPath, QueryError>
+  /// The path from there, into a value that can lack it.
+  private var inner = FieldPath(segments: [])
   /// Whether this is a whole document, which has an id and a revision.
   private let isDocument: Bool
   /// Whether the property, or one on the way to it, is optional.
-  fileprivate var isOptional = false
-  /// The value as which a missing member is decoded. See `HasDefaults`.
-  fileprivate var standIn: JSONValue?
+  private(set) var isOptional = false
+  /// The value as which a missing one is decoded. See `HasDefaults`.
+  private(set) var standIn: JSONValue?
+  /// Whether `standIn` also replaces null, as with `??`.
+  private(set) var replacesNull = false
+  /// The operand of conditions.
+  private(set) var compared = ComparedPart.value
 
   init(isDocument: Bool) {
     self.init(location: .success(FieldPath(segments: [])), isDocument: isDocument)
   }
 
-  private init(location: Result<FieldPath, QueryError>, isDocument: Bool) {
+  private init(location: Result<FieldPath, QueryError>, isDocument: Bool = false) {
     (self.location, self.isDocument) = (location, isDocument)
   }
 
+  /// The field's path.
+  var path: Result<FieldPath, QueryError> { location.map { $0.appending(inner) } }
+
   /// A property of the value.
-  private func member<Member>(_ property: PartialKeyPath<Value>, isOptional: Bool) -> ModelField<
+  func member<Member>(_ property: PartialKeyPath<Value>, isOptional: Bool) -> ModelField<
     Model, Member
   > {
+    if Value.self is any AnyReference.Type { return self.as(.documentID) }
     let name = Result { () throws(QueryError) in try PropertyName.of(property, isDocument: isDocument) }
-    var member = ModelField<Model, Member>(location: location(of: name), isDocument: false)
+    if let name = try? name.get(), !inner.segments.isEmpty || (isOptional && standIn != nil) {
+      return within(name)
+    }
+    var member = ModelField<Model, Member>(location: location(of: name))
     member.isOptional = self.isOptional || isOptional
+    if isDocument, Value.self is any DocumentModel.Type, case .success("_id") = name {
+      member.compared = .documentID
+    }
     if !member.isOptional, let name = try? name.get() {
       let defaults = Value.self as? any HasDefaults.Type
       member.standIn = (try? defaults?.defaultMember(name)) ?? standIn?.objectValue?[name]
@@ -47,8 +64,63 @@ public struct ModelField<Model, Value>: Sendable {
   }
 
   private func location(of name: Result<String, QueryError>) -> Result<FieldPath, QueryError> {
+    Result { () throws(QueryError) in try path.get().appending(Self.segment(name.get())) }
+  }
+
+  private static func segment(_ name: String) -> FieldPath {
+    FieldPath(segments: [.init(name: Array(name.utf8))])
+  }
+
+  /// The same field, as another type.
+  func `as`<Other>(_ compared: ComparedPart) -> ModelField<Model, Other> {
+    var field = ModelField<Model, Other>(location: location)
+    (field.inner, field.isOptional, field.compared) = (inner, isOptional, compared)
+    (field.standIn, field.replacesNull) = (standIn, replacesNull)
+    return field
+  }
+
+  /// A value inside this one that can be missing, such as that of a dictionary's key.
+  func within<Inner>(_ name: String) -> ModelField<Model, Inner> {
+    var field: ModelField<Model, Inner> = self.as(.value)
+    (field.inner, field.isOptional) = (inner.appending(Self.segment(name)), true)
+    return field
+  }
+
+  /// The field with a value for nil.
+  func replacingNil(_ value: () throws -> JSONValue) -> ModelField {
+    guard isOptional else { return self }
+    var field = ModelField(location: path)
+    do {
+      guard compared != .count, standIn == nil else { throw QueryError.replacedTwice(try path.get().text) }
+      (field.standIn, field.replacesNull, field.compared) = (try value(), true, compared)
+      return field
+    } catch {
+      return refused(.notEncodable(error, at: (try? path.get().text) ?? ""))
+    }
+  }
+
+  /// A field whose conditions are refused.
+  func refused<Other>(_ error: QueryError) -> ModelField<Model, Other> {
+    ModelField<Model, Other>(location: .failure(error))
+  }
+
+  /// The path in an object whose `member` is the stand-in.
+  var pathInStandIn: String { Self.segment("member").appending(inner).text }
+
+  /// A value, if its order is that of what is stored.
+  func ordered<Result>(_ value: () throws -> Result) throws -> Result {
+    if compared == .documentID, Value.self != String.self, Value.self != UUID.self {
+      throw QueryError.unordered(try path.get().text, Value.self)
+    }
+    return try value()
+  }
+
+  /// The path to sort by.
+  private var sortedPath: Result<FieldPath, QueryError> {
     Result { () throws(QueryError) in
-      try location.get().appending(FieldPath(segments: [.init(name: Array(name.get().utf8))]))
+      let path = try path.get()
+      if compared == .count { throw .sortedByCount(path.text) }
+      do { return try ordered { path } } catch { throw .notEncodable(error, at: path.text) }
     }
   }
 
@@ -64,9 +136,7 @@ public struct ModelField<Model, Value>: Sendable {
 
   /// The value of a dictionary's key.
   public subscript<Member>(key: String) -> ModelField<Model, Member> where Value == [String: Member] {
-    var member = ModelField<Model, Member>(location: location(of: .success(key)), isDocument: false)
-    member.isOptional = true
-    return member
+    within(key)
   }
 
   /// The condition that a property is true.
@@ -82,183 +152,11 @@ public struct ModelField<Model, Value>: Sendable {
   }
 
   /// A sort by the field, smallest value first.
-  public var ascending: SortField { SortField(location, .ascending) }
+  public var ascending: SortField { SortField(sortedPath, .ascending) }
 
   /// A sort by the field, largest value first.
-  public var descending: SortField { SortField(location, .descending) }
+  public var descending: SortField { SortField(sortedPath, .descending) }
 }
 
-// MARK: Conditions
-
-extension ModelField {
-  /// A condition with an operator of selectors.
-  private func `is`(_ name: String, _ argument: @autoclosure () throws -> JSONValue) -> QueryCondition<Model>
-  {
-    QueryCondition { () throws(QueryError) in
-      let path = try location.get().text
-      do {
-        return try selector(of: path, JSONObject([(name, try argument())]))
-      } catch {
-        throw .notEncodable(error, at: path)
-      }
-    }
-  }
-
-  /// A missing member is decoded as its default, so it meets the conditions that the default meets.
-  private func selector(of path: String, _ condition: JSONObject) throws -> JSONObject {
-    let selector: JSONObject = JSONObject([(path, .object(condition))])
-    guard let standIn else { return selector }
-    let test = try QuerySelector(["member": .object(condition)])
-    let (accepts, acceptsMissing) = (try test.matches(["member": standIn]), try test.matches([:]))
-    if accepts == acceptsMissing { return selector }
-    let exists = JSONObject([("$exists", .bool(!accepts))])
-    let other = JSONValue.object(JSONObject([(path, .object(exists))]))
-    return [(accepts ? "$or" : "$and"): [.object(selector), other]]
-  }
-
-  /// The condition that a boolean is true or, for false, that it is not. Only a missing optional is neither.
-  fileprivate func `is`(_ flag: Bool) -> QueryCondition<Model> { self.is(flag ? "$eq" : "$ne", true) }
-}
-
-extension ModelField where Value: Encodable & Equatable {
-  /// The field equals a value, or is null or missing if the value is `nil`.
-  public static func == (field: ModelField, value: Value?) -> QueryCondition<Model> {
-    guard let value else { return !(field != nil) }
-    if !field.isOptional, let flag = value as? Bool { return field.is(flag) }
-    return field.is("$eq", try JSONValue(encoding: value))
-  }
-
-  /// The field does not equal a value, or is neither null nor missing if the value is `nil`.
-  public static func != (field: ModelField, value: Value?) -> QueryCondition<Model> {
-    guard let value else { return field.is("$gt", .null) }
-    if !field.isOptional, let flag = value as? Bool { return field.is(!flag) }
-    return field.is("$ne", try JSONValue(encoding: value))
-  }
-
-  /// The field equals one of several values.
-  public func `in`(_ values: [Value]) -> QueryCondition<Model> {
-    self.is("$in", .array(try values.map { try JSONValue(encoding: $0) }))
-  }
-}
-
-extension ModelField where Value: Encodable & Comparable {
-  /// The field is less than a value.
-  public static func < (field: ModelField, value: Value) -> QueryCondition<Model> {
-    field.is("$lt", try JSONValue(encoding: value))
-  }
-
-  /// The field is at most a value.
-  public static func <= (field: ModelField, value: Value) -> QueryCondition<Model> {
-    field.is("$lte", try JSONValue(encoding: value))
-  }
-
-  /// The field is greater than a value.
-  public static func > (field: ModelField, value: Value) -> QueryCondition<Model> {
-    field.is("$gt", try JSONValue(encoding: value))
-  }
-
-  /// The field is at least a value.
-  public static func >= (field: ModelField, value: Value) -> QueryCondition<Model> {
-    field.is("$gte", try JSONValue(encoding: value))
-  }
-}
-
-extension ModelField where Value == String {
-  /// The string begins with a prefix.
-  public func hasPrefix(_ prefix: String) -> QueryCondition<Model> {
-    self.is("$beginsWith", .string(prefix))
-  }
-
-  /// A pattern matches the string somewhere.
-  public func matches(_ pattern: String) -> QueryCondition<Model> {
-    self.is("$regex", .string(pattern))
-  }
-}
-
-extension ModelField where Value == String {
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "use matches(_:) with a regular expression, or search(for:) for words")
-  public func contains(_ part: some StringProtocol) -> QueryCondition<Model> { matches("\(part)") }
-
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "use matches(_:) with a regular expression, or search(for:) for words")
-  public func localizedStandardContains(_ part: some StringProtocol) -> QueryCondition<Model> {
-    matches("\(part)")
-  }
-
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "use matches(_:) with a regular expression that ends in $")
-  public func hasSuffix(_ suffix: String) -> QueryCondition<Model> { matches("\(suffix)$") }
-}
-
-// A value of another type has an error of its own, instead of one about the operators of other types.
-extension ModelField {
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "compare the property with a value of its own type")
-  @_disfavoredOverload
-  public static func == <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
-
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "compare the property with a value of its own type")
-  @_disfavoredOverload
-  public static func != <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
-
-  /// Does not compile: the message names the remedy.
-  @available(
-    *, unavailable, message: "compare the property with a value of its own type that is not optional"
-  )
-  @_disfavoredOverload
-  public static func < <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
-
-  /// Does not compile: the message names the remedy.
-  @available(
-    *, unavailable, message: "compare the property with a value of its own type that is not optional"
-  )
-  @_disfavoredOverload
-  public static func <= <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
-
-  /// Does not compile: the message names the remedy.
-  @available(
-    *, unavailable, message: "compare the property with a value of its own type that is not optional"
-  )
-  @_disfavoredOverload
-  public static func > <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
-
-  /// Does not compile: the message names the remedy.
-  @available(
-    *, unavailable, message: "compare the property with a value of its own type that is not optional"
-  )
-  @_disfavoredOverload
-  public static func >= <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
-}
-
-extension ModelField where Value: Sequence {
-  /// The array contains an element.
-  public func contains(_ element: Value.Element) -> QueryCondition<Model>
-  where Value.Element: Encodable & Equatable {
-    self.is("$elemMatch", ["$eq": try JSONValue(encoding: element)])
-  }
-
-  /// The array contains an element that meets a condition.
-  public func contains(
-    where condition: (ModelField<Value.Element, Value.Element>) -> QueryCondition<Value.Element>
-  ) -> QueryCondition<Model> where Value.Element: Decodable {
-    let element = condition(ModelField<Value.Element, Value.Element>(isDocument: false))
-    return self.is("$elemMatch", .object(try element.selector.get()))
-  }
-}
-
-extension ModelField where Model == Value {
-  /// The words of a text search occur in the document. See `docs/query.md`, Text search.
-  public func search(for words: String) -> QueryCondition<Model> {
-    QueryCondition { () throws(QueryError) in ["$text": ["$search": .string(words)]] }
-  }
-}
-
-extension QueryError {
-  fileprivate static func notEncodable(_ error: any Error, at path: String) -> QueryError {
-    if let error = error as? QueryError { return error }
-    return QueryError(
-      .invalidArgument, at: path, "the value can't be encoded: \(error); compare with another value")
-  }
-}
+/// The operand of conditions on a field: the value, the id of a document, or the number of elements.
+enum ComparedPart { case value, documentID, count }

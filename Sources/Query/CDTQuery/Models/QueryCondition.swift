@@ -48,6 +48,11 @@ public struct QueryCondition<Model>: Sendable, Hashable {
     }
   }
 
+  /// The condition holds, or for `false` does not.
+  public static func == (condition: QueryCondition, holds: Bool) -> QueryCondition {
+    holds ? condition : !condition
+  }
+
   /// A chain of the same operator is one array, so that long chains are not nested deeply.
   private static func combined(_ name: String, _ left: JSONObject, _ right: JSONObject) -> JSONObject {
     func members(_ selector: JSONObject) -> [JSONValue] {

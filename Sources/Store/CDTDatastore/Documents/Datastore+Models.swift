@@ -39,6 +39,6 @@ extension Datastore {
 extension ReadTransaction {
   /// The model of a document. See `Datastore.document(withID:as:)`.
   public func document<M: DocumentModel>(withID id: M.ID, as type: M.Type) throws -> M {
-    try document(withID: id).model()
+    try document(withID: id.documentID).decode(type)
   }
 }

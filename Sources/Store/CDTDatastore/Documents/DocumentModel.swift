@@ -4,7 +4,7 @@ public import CDTJSON
 ///
 /// ```swift
 /// struct Task: DocumentModel {
-///   var id = UUID().uuidString
+///   var id = UUID()
 ///   var revision: RevisionID?
 ///   var title: String
 ///   var due: Date?
@@ -17,9 +17,12 @@ public import CDTJSON
 ///
 /// The id and the revision are those of the document. They are not members of its body: a stored member named `id` or
 /// `revision` is kept, but not seen.
-public protocol DocumentModel: Codable, Identifiable, Sendable where ID == String {
-  /// The document's id.
-  var id: String { get set }
+///
+/// A model is not stored inside a model: `save` refuses it. A ``Reference`` relates to a model, and a copy is a value of another
+/// `Codable` type.
+public protocol DocumentModel: Codable, Identifiable, Sendable where ID: DocumentKey {
+  /// The document's id, or the key whose text it is.
+  var id: ID { get set }
 
   /// The revision that was read or saved last; `nil` for a new document.
   var revision: RevisionID? { get set }
@@ -28,7 +31,11 @@ public protocol DocumentModel: Codable, Identifiable, Sendable where ID == Strin
 extension DocumentModel {
   /// The members of the body.
   fileprivate func body() throws -> JSONObject {
-    var body = try JSONObject(encoding: self)
+    var body = try JSONObject(encoding: self) { type, path in
+      if type is any DocumentModel.Type {
+        throw DatastoreError(.modelInside(type, at: path(), of: id.documentID))
+      }
+    }
     for name in Self.documentMembers { body[name] = nil }
     return body
   }
@@ -38,11 +45,12 @@ extension DocumentModel {
 
   /// Decodes a document. The id and the revision are there under each name that a model can give them.
   fileprivate init(_ body: JSONObject, id: String, revision: RevisionID?, options: JSONCodingOptions) throws {
+    guard let key = ID.key(exactly: id) else { throw DatastoreError(.otherID(id, Self.self, ID.self)) }
     var json = body
-    let members = [id.jsonValue, revision?.description.jsonValue]
+    let members = [try JSONValue(encoding: key), revision?.description.jsonValue]
     for (name, value) in zip(Self.documentMembers, members + members) { json[name] = value }
     self = try json.decode(options: options)
-    (self.id, self.revision) = (id, revision)
+    (self.id, self.revision) = (key, revision)
   }
 
   /// The model that is read after this body is saved.
@@ -51,6 +59,8 @@ extension DocumentModel {
   fileprivate static func stored(_ body: JSONObject, id: String) throws(DatastoreError) -> Self {
     do {
       return try Self(body, id: id, revision: nil, options: .init())
+    } catch let error as DatastoreError {
+      throw error
     } catch {
       throw DatastoreError(.undecodable(id, Self.self, error))
     }
@@ -82,6 +92,8 @@ extension DocumentRevision {
       }
       return try model.init(body, id: id, revision: revisionID, options: options) as? T
         ?? body.decode(type, options: options)
+    } catch let error as DatastoreError {
+      throw error
     } catch {
       throw DatastoreError(.undecodable(id, wanted, error))
     }
@@ -102,7 +114,7 @@ extension DocumentRevision {
     let stored: M = try model()
     var model = stored
     try change(&model)
-    guard model.id == stored.id else { throw DatastoreError(.otherDocument("\(model.id)", than: id)) }
+    guard model.id == stored.id else { throw DatastoreError(.otherDocument(model.id.documentID, than: id)) }
     body.change(from: try stored.body(), to: try model.body())
     _ = try M.stored(body, id: id)
   }
@@ -124,8 +136,9 @@ extension WriteTransaction {
   {
     var model = model
     guard var document = try base(of: model, merges: merge != nil) else {
-      let draft = DocumentDraft(id: model.id, body: try model.body())
-      var saved = try M.stored(draft.body, id: model.id)
+      let id = model.id.documentID
+      let draft = DocumentDraft(id: id, body: try model.body())
+      var saved = try M.stored(draft.body, id: id)
       saved.revision = try createDocument(from: draft).revisionID
       return saved
     }
@@ -141,8 +154,8 @@ extension WriteTransaction {
 
   /// Deletes the document of a model. See `Datastore.delete(_:)`.
   public func delete(_ model: some DocumentModel) throws {
-    guard let revision = model.revision else { throw DatastoreError(.unsaved(model.id)) }
-    _ = try delete(revision, of: model.id)
+    guard let revision = model.revision else { throw DatastoreError(.unsaved(model.id.documentID)) }
+    _ = try delete(revision, of: model.id.documentID)
   }
 
   /// Resolves the conflicts of documents, by merging models.
@@ -168,7 +181,7 @@ extension WriteTransaction {
   ///   caught, the documents before are resolved.
   @discardableResult
   public func resolveConflicts<M: DocumentModel>(
-    _ type: M.Type, ids: [String]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
+    _ type: M.Type, ids: [M.ID]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
     merge: (_ versions: [M]) throws -> M?
   ) throws -> Int {
     try resolveConflicts(type, ids: ids, undecodable: undecodable) { versions, _ in try merge(versions) }
@@ -190,10 +203,10 @@ extension WriteTransaction {
   ///     more, or is not a model.
   @discardableResult
   public func resolveConflicts<M: DocumentModel>(
-    _ type: M.Type, ids: [String]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
+    _ type: M.Type, ids: [M.ID]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
     merge: (_ versions: [M], _ base: M?) throws -> M?
   ) throws -> Int {
-    try (ids ?? conflictedDocumentIDs()).count { id in
+    try (ids?.map(\.documentID) ?? conflictedDocumentIDs()).count { id in
       let kept = try resolveConflicts(for: id) { _, leaves, base in
         var versions: [M] = []
         do {
@@ -232,10 +245,10 @@ extension WriteTransaction {
   ///   resolved.
   @discardableResult
   public func resolveConflicts<M: DocumentModel>(
-    _ type: M.Type, ids: [String]? = nil, by merge: FieldMerge,
+    _ type: M.Type, ids: [M.ID]? = nil, by merge: FieldMerge,
     undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) throws -> [FieldMergeResult] {
-    try (ids ?? conflictedDocumentIDs()).compactMap { id in
+    try (ids?.map(\.documentID) ?? conflictedDocumentIDs()).compactMap { id in
       let result = try resolveConflicts(for: id, by: merge) { leaves, merged in
         do {
           for revision in merged.map({ [$0] }) ?? leaves { let _: M = try revision.model() }
@@ -252,7 +265,7 @@ extension WriteTransaction {
   /// The revision that a model is saved after: the one that was read or, if that is no longer a leaf and the two can be
   /// merged, the winner; `nil` for a new document.
   private func base<M: DocumentModel>(of model: M, merges: Bool) throws -> DocumentRevision? {
-    let (id, read) = (model.id, model.revision)
+    let (id, read) = (model.id.documentID, model.revision)
     try checkSeen(id)
     let (exists, isLeaf) = try use { connection -> (Bool, Bool) in
       guard let row = try rowToChange(id, on: connection) else { return (false, false) }
@@ -279,7 +292,7 @@ extension Array where Element: DocumentModel {
     guard let base else { return first }
     let id = RevisionID(generation: 1, suffix: "")
     func revision(_ model: Element) throws -> DocumentRevision {
-      DocumentRevision(id: model.id, revisionID: model.revision ?? id, body: try model.body())
+      DocumentRevision(id: model.id.documentID, revisionID: model.revision ?? id, body: try model.body())
     }
     return try map(revision).merged(since: revision(base))?.model()
   }

@@ -1,0 +1,171 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import CDTDatastore
+public import CDTPlatform
+public import CDTSelector
+
+// What a selector can't express, as people write it in Swift. None of these declarations can be used: the message of the compiler names
+// the remedy, in place of an error about types.
+
+@available(*, unavailable, message: "use matches(_:) with a pattern that ignores case, as in \"(?i)^anna$\"")
+extension ModelField where Value == String {
+  public func lowercased() -> ModelField { self }
+  public func uppercased() -> ModelField { self }
+  public func localizedStandardContains(_ part: some StringProtocol) -> QueryCondition<Model> { .all }
+  public func localizedCaseInsensitiveContains(_ part: some StringProtocol) -> QueryCondition<Model> { .all }
+  public func caseInsensitiveCompare(_ other: some StringProtocol) -> ModelField<Model, ComparisonResult> {
+    self.as(.value)
+  }
+}
+
+@available(*, unavailable, message: "use matches(_:) with the pattern as a string, or hasPrefix(_:)")
+extension ModelField where Value == String {
+  public func starts(with prefix: some StringProtocol) -> QueryCondition<Model> { .all }
+  public func contains(_ regex: some RegexComponent) -> QueryCondition<Model> { .all }
+  public func firstMatch(of regex: some RegexComponent) -> ModelField { self }
+  public func wholeMatch(of regex: some RegexComponent) -> ModelField { self }
+}
+
+@available(*, unavailable, message: "use matches(_:) with a pattern that ignores case, as in \"(?i)^anna$\"")
+extension ModelField where Value == ComparisonResult {
+  public static func == (field: ModelField, value: ComparisonResult) -> QueryCondition<Model> { .all }
+}
+
+// Deprecated, since the compiler would rather take Swift's property than one that is unavailable. The query is refused.
+@available(*, deprecated, message: "use matches(_:), as in \"(?s)^.{3,}$\" for three characters or more")
+extension ModelField where Value == String {
+  public var count: ModelField<Model, Int> { refused(.notAnArray(Value.self)) }
+}
+
+@available(*, deprecated, message: "use first or contains { }, or store the last element as a property")
+extension ModelField where Value: BidirectionalCollection {
+  public var last: ModelField<Model, Value.Element> { refused(.notAnArray(Value.self)) }
+}
+
+@available(*, unavailable, message: "use contains { } or allSatisfy { } with a condition on an element")
+extension ModelField where Value: Sequence {
+  public typealias Element = ModelField<Value.Element, Value.Element>
+
+  public func filter(_: (Element) -> QueryCondition<Value.Element>) -> ModelField { self }
+  public func first(where _: (Element) -> QueryCondition<Value.Element>) -> ModelField { self }
+  public func map<Member>(_: KeyPath<Value.Element, Member>) -> ModelField<Model, [Member]> {
+    self.as(.value)
+  }
+  public func max() -> ModelField<Model, Value.Element> { self.as(.value) }
+  public func min() -> ModelField<Model, Value.Element> { self.as(.value) }
+}
+
+@available(
+  *, unavailable, message: "leave out ? and !: $0.owner.name also reaches the name of an optional owner"
+)
+extension ModelField {
+  @_disfavoredOverload
+  public subscript<Member>(dynamicMember _: KeyPath<Value, Member?>) -> ModelField<Model, Member>? { nil }
+  public func map(_: (ModelField) -> QueryCondition<Model>) -> QueryCondition<Model>? { nil }
+}
+
+@available(
+  *, unavailable, message: "a property has no value here: write ($0.isNew && $0.age > 3) || !$0.isNew"
+)
+extension ModelField {
+  @_disfavoredOverload
+  public subscript(dynamicMember _: KeyPath<Value, Bool>) -> Bool { false }
+}
+
+@available(
+  *, unavailable, message: "a reference has only an id: find the people first, then compare the references"
+)
+extension ModelField {
+  public subscript<Other: DocumentModel, Member>(
+    dynamicMember _: KeyPath<Other, Member>
+  ) -> ModelField<Model, Member> where Value == Reference<Other> { self.as(.value) }
+}
+
+@available(
+  *, deprecated, message: "a model inside a model is a copy, which is not saved; store a Reference to it"
+)
+extension ModelField {
+  public subscript<Member: DocumentModel>(dynamicMember property: KeyPath<Value, Member>)
+    -> ModelField<Model, Member>
+  { member(property, isOptional: false) }
+  public subscript<Member: DocumentModel>(dynamicMember property: KeyPath<Value, Member?>)
+    -> ModelField<Model, Member>
+  { member(property, isOptional: true) }
+}
+
+@available(*, unavailable, message: "write the property on the left, as in $0.age > 3")
+extension ModelField {
+  public static func == (value: Value?, field: ModelField) -> QueryCondition<Model> { .all }
+  public static func != (value: Value?, field: ModelField) -> QueryCondition<Model> { .all }
+  public static func < (value: Value?, field: ModelField) -> QueryCondition<Model> { .all }
+  public static func <= (value: Value?, field: ModelField) -> QueryCondition<Model> { .all }
+  public static func > (value: Value?, field: ModelField) -> QueryCondition<Model> { .all }
+  public static func >= (value: Value?, field: ModelField) -> QueryCondition<Model> { .all }
+}
+
+@available(
+  *, unavailable, message: "compare the property itself, as in $0.price > 3 / 2, or store the result"
+)
+extension ModelField {
+  @_disfavoredOverload public static func + <Other>(field: ModelField, value: Other) -> ModelField { field }
+  @_disfavoredOverload public static func - <Other>(field: ModelField, value: Other) -> ModelField { field }
+  @_disfavoredOverload public static func * <Other>(field: ModelField, value: Other) -> ModelField { field }
+  @_disfavoredOverload public static func / <Other>(field: ModelField, value: Other) -> ModelField { field }
+  @_disfavoredOverload public static func % <Other>(field: ModelField, value: Other) -> ModelField { field }
+}
+
+// On `Optional`, also for a property that is reached with a question mark.
+@available(
+  *, unavailable,
+  message: "compare the property, without ?, with a value of its own type, which for < and > is not optional"
+)
+extension Optional {
+  @_disfavoredOverload
+  public static func == <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func != <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func < <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func <= <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func > <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func >= <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func ?? <M, V>(field: Wrapped?, value: V) -> ModelField<M, V>
+  where Wrapped == ModelField<M, V> { ModelField(isDocument: false) }
+  @_disfavoredOverload
+  public static func == <M, V>(field: Wrapped?, none: _OptionalNilComparisonType) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+  @_disfavoredOverload
+  public static func != <M, V>(field: Wrapped?, none: _OptionalNilComparisonType) -> QueryCondition<M>
+  where Wrapped == ModelField<M, V> { .all }
+}
+
+@available(
+  *, unavailable, message: "leave out ?, and ?? with it: a condition on a missing value does not hold"
+)
+extension Optional {
+  public static func ?? <M>(condition: Wrapped?, holds: Bool) -> QueryCondition<M>
+  where Wrapped == QueryCondition<M> { .all }
+  public static func == <M>(condition: Wrapped?, holds: Bool) -> QueryCondition<M>
+  where Wrapped == QueryCondition<M> { .all }
+}
+
+@available(
+  *, unavailable, message: "a condition compares properties; for a Bool write isAll ? .all : $0.age > 3"
+)
+extension Datastore {
+  @_disfavoredOverload
+  public func find<M: Decodable>(
+    _: M.Type, where _: (ModelField<M, M>) -> Bool, sort: KeyPath<ModelField<M, M>, SortField>...,
+    limit: Int? = nil
+  ) throws -> [M] { [] }
+}

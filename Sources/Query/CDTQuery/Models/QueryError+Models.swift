@@ -1,0 +1,47 @@
+// The messages about conditions on the properties of models. A message says what is wrong and ends with the remedy.
+extension QueryError {
+  static func notEncodable(_ error: any Error, at path: String) -> QueryError {
+    guard let error = error as? QueryError else {
+      return QueryError(
+        .invalidArgument, at: path, "the value can't be encoded: \(error); compare with another value")
+    }
+    return error.path.isEmpty ? QueryError(error.code, at: path, error.message) : error
+  }
+
+  static func notAnArray(_ type: any Any.Type) -> QueryError {
+    QueryError(
+      .invalidArgument, at: "",
+      "\(type) is not stored as an array, so its elements can't be compared or counted; use isEmpty, or store the number"
+    )
+  }
+
+  static var elementConditions: QueryError {
+    QueryError(
+      .invalidArgument, at: "",
+      "these conditions on one element can't be combined; write contains { } for each alternative, or use elements with "
+        + "properties"
+    )
+  }
+
+  static func unknownRange(_ type: any Any.Type) -> QueryError {
+    QueryError(
+      .invalidArgument, at: "", "\(type) is not a range of the standard library; use two comparisons")
+  }
+
+  static func replacedTwice(_ path: String) -> QueryError {
+    QueryError(
+      .invalidArgument, at: path,
+      "the value has a default already, or is a count, so ?? can't replace it; write (tags ?? []).count, or leave ?? out"
+    )
+  }
+
+  static func unordered(_ path: String, _ type: any Any.Type) -> QueryError {
+    QueryError(
+      .invalidArgument, at: path,
+      "ids are compared as text, which is not the order of \(type); compare another property")
+  }
+
+  static func sortedByCount(_ path: String) -> QueryError {
+    QueryError(.invalidPath, at: path, "documents can't be sorted by a count; store the number as a property")
+  }
+}
