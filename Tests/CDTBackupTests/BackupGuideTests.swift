@@ -5,7 +5,10 @@ import Testing
 
 /// The examples of `docs/backup.md`, each as it stands there.
 @Suite struct BackupGuideTests {
-  @Test func `a backup is restored and opened at a sequence, read with its passphrase, verified and compared`() throws {
+  @Test
+  func `a backup is restored and opened at a sequence, read with its passphrase, verified and compared`()
+    throws
+  {
     try withTemporaryDirectory(inMemory: true) { directory in
       let backup = "\(directory)/backup"
       let stores = try DatastoreManager(directory: "\(directory)/stores")

@@ -68,7 +68,8 @@ struct ToolLibrary: Sendable {
     return try await store.write { transaction in
       let open = try ModelQuery(Loan.self, where: { $0.tool == Reference(tool) && $0.returned == nil })
       if let loan = try transaction.first(open) { throw LibraryError.lent(tool.name, loan.borrower.id) }
-      return try transaction.save(Loan(tool: Reference(tool), owner: tool.owner, borrower: Reference(id: user)))
+      return try transaction.save(
+        Loan(tool: Reference(tool), owner: tool.owner, borrower: Reference(id: user)))
     }
   }
 

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CDTTestSupport
 import Foundation
 import Testing
@@ -49,10 +50,11 @@ import Testing
       let document = try store.document(withID: text)
       #expect(document.body == ["name": "a"])
       #expect(try document.decode(Item<ID>.self) == saved)
-      let changed = try store.write { try $0.update(Item<ID>.self, id: id) { $0.name = "b" } }
-      #expect(changed?.id == id && changed?.revision?.generation == 2)
+      #expect(try store.update(Item<ID>.self, where: { $0.id == id }, .set(\.name, "b")) == 1)
+      let changed = try store.document(withID: id, as: Item<ID>.self)
+      #expect(changed.id == id && changed.revision?.generation == 2)
       #expect(throws: DatastoreError.self) { try store.save(Item(id: id)) }
-      try store.delete(#require(changed))
+      try store.delete(changed)
       #expect(try store.read { try $0.documentCount() } == 0)
     }
   }

@@ -181,7 +181,8 @@ import Testing
 
       let arrival = try tasks.read { try $0.arrival(of: history[0]) }
       print(arrival?.user ?? "this app", history[0].differences(from: history[1]).map(\.path))
-      #expect(arrival?.user == nil && history[0].differences(from: history[1]).map(\.path) == ["hi", "hello"])
+      #expect(
+        arrival?.user == nil && history[0].differences(from: history[1]).map(\.path) == ["hi", "hello"])
 
       let report = try tasks.compact()
       print(report.revisions, report.attachments, report.bytesFreed)

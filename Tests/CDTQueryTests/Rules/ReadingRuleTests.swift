@@ -401,7 +401,7 @@ import Testing
   @Test func `the name of who has written a revision is given to users who see every document`() throws {
     try withTemporaryDirectory(inMemory: true) { directory in
       var options = DatastoreOptions()
-      options.rules = EnforcedRules(for: UserContext(name: "bob", roles: ["_admin"]), sender: "bob")
+      options.documentRules = EnforcedRules(for: UserContext(name: "bob", roles: ["_admin"]), sender: "bob")
       let admin = try DatastoreManager(directory: directory, options: options)
       let all = try admin.datastore(named: "store")
       let mine = try all.createDocument(from: DocumentDraft(id: "mine", body: ["owner": "anna"]))

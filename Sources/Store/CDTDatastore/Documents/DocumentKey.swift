@@ -17,7 +17,7 @@ public import CDTPlatform
 public protocol DocumentKey: Hashable, Codable, Sendable {
   /// The key with this document id; `nil` if the id is not the text of a key.
   ///
-  /// It is not an initializer, as one more of those would make `compactMap(Int.init)` ambiguous.
+  /// An initializer of `Int` and `String` with this argument would make `compactMap(Int.init)` ambiguous.
   static func key(documentID: String) -> Self?
 
   /// The id of the document. Different keys have different ids.
