@@ -84,7 +84,7 @@ struct ToolLibrary: Sendable {
 
   // MARK: Sync
 
-  /// What the server and every device refuse.
+  /// The rules of the server and of every device.
   static let rules: JSONObject = [
     "validate_doc_update": [
       "$if": ["newDoc._deleted": ["$exists": false]],
@@ -128,7 +128,7 @@ struct ToolLibrary: Sendable {
   }
 }
 
-/// What people may do wrong.
+/// An error that people make.
 enum LibraryError: Error, CustomStringConvertible {
   case lent(_ tool: String, Person.ID)
   case unknown(_ tool: String)

@@ -28,7 +28,7 @@ public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
   /// The winner in the second datastore.
   public let second: DocumentRevision?
 
-  /// What has changed from the first winner to the second; empty if only revision ids or other leaves differ.
+  /// The fields that differ between the two winners; empty if only revision ids or other leaves differ.
   public var fields: [FieldDifference] {
     guard let some = second ?? first else { return [] }
     let absent = DocumentRevision(id: some.id, revisionID: some.revisionID, body: nil)

@@ -122,11 +122,12 @@ import Testing
   @Test func `a text that is not an id is not a reference`() throws {
     try withTemporaryDatastore { store in
       let document = try store.createDocument(from: DocumentDraft(id: "1", body: ["shelf": "01"]))
-      let error = #expect(throws: DatastoreError.self) { try document.model(Tool.self) }
+      let error = #expect(throws: DatastoreError.self) { try document.decode(Tool.self) }
       #expect(
         error?.message
           == #"document "1" can't be decoded as Tool: shelf: "01" is not the id of a Shelf, which is of the type Int; correct the "#
-          + "document, or make the property optional")
+          + "document, or accept the value in the init(from:) of its type, as docs/models.md#values-that-a-type-does-not-know shows"
+      )
     }
   }
 

@@ -213,7 +213,7 @@ import Testing
 
   @Test func `relations`() async throws {
     try await withTemporaryDatastore { store in
-      try await store.ensureIndexed(["cookbook"])
+      try await store.ensureIndexed(Dish.self, \.cookbook)
       let basics = try await store.save(Cookbook(name: "Basics"))
       try await store.save(Dish(title: "Soup", cookbook: Reference(basics)))
       let dishes = try await store.find(
@@ -231,9 +231,7 @@ import Testing
       #expect(found.map(\.title) == ["Soup"] && cookbooks[basics.id]?.name == "Basics")
 
       try await store.write { transaction in
-        for dish in try transaction.find(ModelQuery(Dish.self, where: { $0.cookbook == Reference(basics) })) {
-          try transaction.delete(dish)
-        }
+        try transaction.delete(Dish.self, where: { $0.cookbook == Reference(basics) })
         try transaction.delete(basics)
       }
       #expect(try await store.count([:]) == 0)

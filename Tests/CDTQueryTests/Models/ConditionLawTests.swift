@@ -322,7 +322,8 @@ import Testing
     #expect(message({ _ in .all }, \.id.ascending)?.hasPrefix("_id: ids are compared as text") == true)
     #expect(
       message({ _ in .all }, \.words.count.descending)
-        == "words: documents can't be sorted by a count; store the number as a property")
+        == "words: a number of elements is not stored, and can't be sorted, grouped or indexed by; store it as a property"
+    )
     #expect(
       message { $0.data.contains(1) }
         == "data: Data is not stored as an array, so its elements can't be compared or counted; use isEmpty, or store the number"

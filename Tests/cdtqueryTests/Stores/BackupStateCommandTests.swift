@@ -106,7 +106,7 @@ import Testing
     Refused(arguments: ["find", "saved@3", "--watch"], status: 64),
     Refused(arguments: ["log", "saved@3", "mike"], status: 64),
   ])
-  func `what writes, or needs sequences or times, is refused and names restore`(_ c: Refused) throws {
+  func `commands that write, or need sequences or times, are refused with the way`(_ c: Refused) throws {
     let space = try workspace()
     try space.write(Workspace.people, to: "people.jsonl")
     let result = try space.run(Built.cdtquery, c.arguments)

@@ -115,11 +115,19 @@ public struct ModelField<Model, Value>: Sendable {
     return try value()
   }
 
+  /// The path, if documents have the value.
+  var storedPath: Result<FieldPath, QueryError> {
+    Result { () throws(QueryError) in
+      let path = try path.get()
+      if compared == .count { throw .countAsPath(path.text) }
+      return path
+    }
+  }
+
   /// The path to sort by.
   private var sortedPath: Result<FieldPath, QueryError> {
     Result { () throws(QueryError) in
-      let path = try path.get()
-      if compared == .count { throw .sortedByCount(path.text) }
+      let path = try storedPath.get()
       do { return try ordered { path } } catch { throw .notEncodable(error, at: path.text) }
     }
   }

@@ -44,7 +44,7 @@ extension ModelField where Model == Value {
   static func path<Member>(
     of property: KeyPath<ModelField, ModelField<Model, Member>>
   ) -> Result<FieldPath, QueryError> {
-    ModelField(isDocument: true)[keyPath: property].path
+    ModelField(isDocument: true)[keyPath: property].storedPath
   }
 }
 

@@ -41,7 +41,10 @@ extension QueryError {
       "ids are compared as text, which is not the order of \(type); compare another property")
   }
 
-  static func sortedByCount(_ path: String) -> QueryError {
-    QueryError(.invalidPath, at: path, "documents can't be sorted by a count; store the number as a property")
+  static func countAsPath(_ path: String) -> QueryError {
+    QueryError(
+      .invalidPath, at: path,
+      "a number of elements is not stored, and can't be sorted, grouped or indexed by; store it as a property"
+    )
   }
 }

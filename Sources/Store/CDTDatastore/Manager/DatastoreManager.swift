@@ -125,7 +125,7 @@ public final class DatastoreManager: Sendable {
     return try datastore(named: DatabaseName(ofDatastore: name), isCreated: true, options)
   }
 
-  /// Opens a datastore anew as the state of a backup at a time, for reading only.
+  /// Closes a datastore, and opens it for reading only, as the state of a backup at a time.
   ///
   /// - Parameter time: In seconds since 1970.
   package func reopenDatastore(named name: String, asStateAt time: Double) throws -> Datastore {
