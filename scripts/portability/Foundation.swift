@@ -73,6 +73,8 @@ public struct URLComponents: Hashable, Sendable {
   public var url: URL? { nil }
 }
 
+public enum ComparisonResult: Int, Sendable { case orderedAscending = -1, orderedSame, orderedDescending }
+
 public struct Decimal: Hashable, Sendable, Codable, CustomStringConvertible {
   public init?(string: String, locale: Int? = nil) {}
   public var isNaN: Bool { false }

@@ -17,7 +17,7 @@
 /// let tools = try store.find(Tool.self) { $0.owner == Reference(anna) }
 /// ```
 ///
-/// It is stored as the text of the id. The document need not exist. See <doc:StoringModels#Relations>.
+/// It is stored as the text of the id. The document need not exist. See `docs/models.md`, Relations.
 public struct Reference<Model: DocumentModel>: Hashable, Sendable {
   /// The id of the document.
   public let id: Model.ID
