@@ -15,10 +15,15 @@ extension Datastore {
   /// a group whose row lacks the member, so let it be optional.
   ///
   /// - Parameters:
+  ///   - type: The type of the models.
   ///   - property: The property whose values make the groups. `.and(\.kind)` among the columns adds another property.
   ///   - columns: The values to compute for each group.
+  ///   - row: The type of the rows.
+  ///   - condition: The condition on the models.
   ///   - having: The condition on the rows.
   ///   - sort: The order of the rows; in the order of the property by default.
+  ///   - skip: The number of rows to skip.
+  ///   - limit: The maximum number of rows, or `nil` for all.
   /// - Throws: ``QueryError``, with the code `.undecodable` and the row that does not fit the type; `DatastoreError`.
   ///
   /// See <doc:StoringModels#Groups>.

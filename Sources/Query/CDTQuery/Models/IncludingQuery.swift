@@ -9,7 +9,7 @@ import CDTJSON
 /// for tool in tools { print(tool.name, people[tool.owner]?.name ?? "nobody") }
 /// ```
 ///
-/// A property that is a ``Reference``, or an array of them, says what to include. For ids that are strings, name the type: `including(\.ownerID,
+/// A property that is a `Reference`, or an array of them, says what to include. For ids that are strings, name the type: `including(\.ownerID,
 /// as: Person.self)`.
 ///
 /// With a second `including`, `find` returns a third value, and so on. The compiler takes three in one expression; assign the

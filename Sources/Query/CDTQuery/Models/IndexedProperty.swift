@@ -29,8 +29,13 @@ extension Datastore {
   /// meets the condition, not only documents that are models.
   ///
   /// - Parameters:
+  ///   - type: The type of the models.
+  ///   - properties: The properties, in the order of the index.
+  ///   - options: The options of the index.
   ///   - condition: The documents that the index holds; all by default. Only queries whose condition implies it use the index.
   ///   - sums: The numbers that a summary sums.
+  ///   - name: The name; `nil` to make one.
+  ///   - progress: Called while the index is built.
   /// - Throws: ``QueryError`` for a property that documents don't have, an invalid definition, or if another definition has the name.
   @discardableResult
   public func ensureIndexed<Model: Decodable, each Property: IndexedProperty, each Sum>(
