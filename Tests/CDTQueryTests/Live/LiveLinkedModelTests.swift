@@ -57,6 +57,17 @@ import Testing
     }
   }
 
+  @Test func `a result that is not a model is left out, and named`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(from: DocumentDraft(id: "bad", body: ["title": "Bad", "owner": 5]))
+      try await store.save(Tool(id: "axe", title: "Axe", owner: "ann"))
+      let query = try ModelQuery(Tool.self, where: { $0.title > "" }).including(\.owner, as: Person.self)
+      var updates = store.live(query).makeAsyncIterator()
+      let update = try #require(try await updates.next())
+      #expect(update.results.map(\.id) == ["axe"] && update.undecodable.map(\.documentID) == ["bad"])
+    }
+  }
+
   @Test func `a linked document that is not a model is an error, or left out`() async throws {
     try await withTemporaryDatastore { store in
       try await store.createDocument(from: DocumentDraft(id: "ann", body: ["name": 5]))

@@ -66,7 +66,7 @@ extension DocumentRevision {
   /// The decoded document; `nil` if it can't be decoded and `undecodable` takes the error.
   func model<T: Decodable>(_ type: T.Type, _ undecodable: (DatastoreError) throws -> Void) throws -> T? {
     do {
-      return try model(type)
+      return try decode(type)
     } catch  where error.code == .undecodable {
       try undecodable(error)
       return nil

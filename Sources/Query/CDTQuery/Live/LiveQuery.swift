@@ -262,7 +262,7 @@ extension Datastore {
     _ query: ModelQuery<Model>,
     undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { _ in }
   ) -> LiveQuery<Model> {
-    LiveQuery(store: self, query: query.query, decode: { try $0.model() }, undecodable: undecodable)
+    LiveQuery(store: self, query: query.query, decode: { try $0.decode() }, undecodable: undecodable)
   }
 
   /// The documents that match a selector, now and after every commit that changes them.

@@ -12,7 +12,7 @@ extension Datastore {
   /// ```
   public func live<Model, each Other>(
     _ query: IncludingQuery<Model, repeat each Other>,
-    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { throw $0 }
+    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { _ in }
   ) -> LiveQuery<Model> {
     live(ModelQuery(Model.self, query.query), undecodable: undecodable)
   }

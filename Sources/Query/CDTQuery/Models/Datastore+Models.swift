@@ -86,7 +86,7 @@ extension Datastore {
     sort: KeyPath<ModelField<Model, Model>, SortField>...
   ) async throws -> Model? {
     let query = try ModelQuery(condition, sort).query
-    return try await readForQuery { try $0.firstDocument(query) }?.model(type)
+    return try await readForQuery { try $0.firstDocument(query) }?.decode(type)
   }
 
   /// The number of documents that meet a condition on a model's properties; without one, of all. They are not decoded.
@@ -120,6 +120,6 @@ extension ReadTransaction {
 
   /// The first model that matches a typed query, or `nil` if none matches.
   public func first<Model>(_ query: ModelQuery<Model>) throws -> Model? {
-    try firstDocument(query.query)?.model(Model.self)
+    try firstDocument(query.query)?.decode(Model.self)
   }
 }

@@ -55,7 +55,7 @@ struct FieldMerging {
 
     func member(_ name: String) -> Place {
       let dot = path.isEmpty ? "" : "."
-      let name = name.splitBytes(at: ".").joined(separator: "\\.")
+      let name = name.asPathSegment
       return Place(path: path + dot + name, rule: rule + dot + name)
     }
 

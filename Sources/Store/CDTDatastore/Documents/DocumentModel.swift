@@ -99,11 +99,6 @@ extension DocumentRevision {
     }
   }
 
-  /// Decodes the body as the type that is expected.
-  package func model<T: Decodable>(_ type: T.Type = T.self) throws(DatastoreError) -> T { try decode(type) }
-}
-
-extension DocumentRevision {
   /// Changes the model that the document is. Members that the model does not know are kept.
   ///
   /// - Throws: ``DatastoreError``, with the code `.undecodable` if the document is not a model before or after the change; the errors of
@@ -111,7 +106,7 @@ extension DocumentRevision {
   package mutating func change<M: DocumentModel>(
     _ type: M.Type, _ change: (inout M) throws -> Void
   ) throws {
-    let stored: M = try model()
+    let stored: M = try decode()
     var model = stored
     try change(&model)
     guard model.id == stored.id else { throw DatastoreError(.otherDocument(model.id.documentID, than: id)) }
@@ -142,7 +137,7 @@ extension WriteTransaction {
       saved.revision = try createDocument(from: draft).revisionID
       return saved
     }
-    let stored: M = try document.model()
+    let stored: M = try document.decode()
     if stored.revision != model.revision, let merge { model = try merge(stored, model) }
     let known = document
     document.body.change(from: try stored.body(), to: try model.body())
@@ -210,12 +205,12 @@ extension WriteTransaction {
       let kept = try resolveConflicts(for: id) { _, leaves, base in
         var versions: [M] = []
         do {
-          versions = try leaves.map { try $0.model() }
+          versions = try leaves.map { try $0.decode() }
         } catch let error as DatastoreError where error.code == .undecodable {
           try undecodable(error)
           return nil
         }
-        guard let merged = try merge(versions, base.flatMap { try? $0.model() }) else { return nil }
+        guard let merged = try merge(versions, base.flatMap { try? $0.decode() }) else { return nil }
         var document = leaves[0]
         document.body.change(from: try versions[0].body(), to: try merged.body())
         return document
@@ -251,7 +246,7 @@ extension WriteTransaction {
     try (ids?.map(\.documentID) ?? conflictedDocumentIDs()).compactMap { id in
       let result = try resolveConflicts(for: id, by: merge) { leaves, merged in
         do {
-          for revision in merged.map({ [$0] }) ?? leaves { let _: M = try revision.model() }
+          for revision in merged.map({ [$0] }) ?? leaves { let _: M = try revision.decode() }
           return true
         } catch let error as DatastoreError where error.code == .undecodable {
           try undecodable(error)
@@ -294,7 +289,7 @@ extension Array where Element: DocumentModel {
     func revision(_ model: Element) throws -> DocumentRevision {
       DocumentRevision(id: model.id.documentID, revisionID: model.revision ?? id, body: try model.body())
     }
-    return try map(revision).merged(since: revision(base))?.model()
+    return try map(revision).merged(since: revision(base))?.decode()
   }
 }
 

@@ -46,7 +46,7 @@ extension DocumentRevision {
     _ old: JSONObject, _ new: JSONObject, below start: String, _ found: inout [FieldDifference]
   ) {
     for name in new.map(\.key) + old.map(\.key).filter({ new[$0] == nil }) {
-      let path = start + name.splitBytes(at: ".").joined(separator: "\\.")
+      let path = start + name.asPathSegment
       let (left, right) = (old[name], new[name])
       if let left = left?.objectValue, let right = right?.objectValue {
         compare(left, right, below: path + ".", &found)
@@ -57,4 +57,9 @@ extension DocumentRevision {
       }
     }
   }
+}
+
+extension String {
+  /// The name of a member in a path, where a dot in it is written `\.`.
+  var asPathSegment: String { splitBytes(at: ".").joined(separator: "\\.") }
 }
