@@ -102,7 +102,8 @@ package final class Suspension: Sendable {
           expected: .draining, desired: .suspended, ordering: .sequentiallyConsistent)
       }
       guard isSuspended else { return false }
-      if isFree { return true }
+      // The thread that is writing may have begun to use them after they were counted, before the phase changed.
+      if isFree, holds.load(ordering: .sequentiallyConsistent) == 0 { return true }
       for body in registrations.withLock({ Array($0.all.values) }) { body() }
       letGo()
       guard holds.load(ordering: .sequentiallyConsistent) > 0 else { continue }
