@@ -118,7 +118,7 @@ let package = Package(
     module(
       "Query", "CDTSelector",
       [
-        "CDTPlatform", "CDTJSON", "CDTDatastore",
+        "CDTCLibrary", "CDTPlatform", "CDTDigest", "CDTJSON", "CDTDatastore",
         .target(name: "CDTCPCRE2", condition: .when(platforms: [.linux, .android])),
         .target(name: "CDTCPCRE2", condition: .when(platforms: [.macOS], traits: ["PCRE2"])),
         .target(

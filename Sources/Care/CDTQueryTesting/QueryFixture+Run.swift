@@ -115,7 +115,7 @@ private struct PreparedCase {
     case .success(.groups(let groups)): query = groups.query
     case .success(.documents(let documents)):
       query = documents
-      if query.sort.isEmpty, query.skip > 0 || query.limit != nil {
+      if !query.isOrdered, query.skip > 0 || query.limit != nil {
         problem = "a page without an order has no definite answer; add a \"sort\""
       }
     }
@@ -127,7 +127,7 @@ private struct PreparedCase {
 
   /// An answer for comparison: without an order if the request has no sort. Groups always have one.
   func comparable(_ answer: FixtureAnswer) -> FixtureAnswer {
-    if case .success(.documents(let query)) = request, query.sort.isEmpty {
+    if case .success(.documents(let query)) = request, !query.isOrdered {
       answer.inAnyOrder
     } else {
       answer

@@ -28,7 +28,7 @@ extension Planner {
     if conjuncts.isEmpty || entry.definition.filter != nil { return true }
     return entry.definition.fields.contains { field in
       conditions.contains { $0.path == field.fieldPath && $0.access.isUsable(by: entry.definition.collation) }
-        || query.sort.fields.contains { $0.path == field.fieldPath }
+        || query.sort.fields.contains { $0.path == field.fieldPath && $0.distance == nil }
     }
   }
 

@@ -73,7 +73,7 @@ package struct PredicateAccess: Sendable, Hashable {
     case .modulo:
       PredicateAccess(.range(lower: .firstNumber, upper: .firstString), exactness: .never)
     case .type(let type): typeRange(type)
-    case .size, .elementMatches, .allElementsMatch, .keyMatches, .computed: nil
+    case .size, .near, .within, .elementMatches, .allElementsMatch, .keyMatches, .computed: nil
     case .collated(let predicate, let collation):
       of(predicate.folded(by: collation) ?? predicate).map { access in
         var access = access

@@ -52,6 +52,11 @@ struct FailureText {
         Self(
           "regex", isNegated, [.string(expression.pattern)],
           "a string that matches \(JSONValue.string(expression.pattern).shown)")
+      case .near: Self("near", isNegated, [], "a value at another distance")
+      case .within(let region):
+        Self(
+          "geoWithin", isNegated, [.object(region.json)],
+          "a place within \(JSONValue.object(region.json).shown)")
       case .elementMatches: Self("elemMatch", isNegated, [], "an array with a matching element")
       case .allElementsMatch: Self("allMatch", isNegated, [], "an array whose elements all match")
       case .keyMatches: Self("keyMapMatch", isNegated, [], "an object with a matching key")

@@ -201,7 +201,7 @@ extension QueryError {
       case .notARequest(let found):
         "a request is an object such as {\"selector\": {…}, \"limit\": 10}, not \(found.typeWithArticle)"
       case .unknownRequestKey(let key):
-        "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, bookmark, backward and include"
+        "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, distance, bookmark, backward and include"
       case .requestWithoutSelector: "a request needs a selector; {} selects every document"
       case .notAWholeNumber(let found, let key):
         "\"\(key)\" must be a whole number, 0 or more, not \(found.text)"

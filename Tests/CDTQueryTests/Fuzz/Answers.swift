@@ -245,7 +245,7 @@ struct Expectation {
   init(whole: [Item], query: Query, isOrdered: Bool? = nil) {
     self.whole = whole
     self.query = query
-    self.isOrdered = isOrdered ?? !query.sort.isEmpty
+    self.isOrdered = isOrdered ?? query.isOrdered
   }
 
   /// The same matches in another page.
@@ -260,7 +260,7 @@ struct Expectation {
     self.query = query
     documents = world.documents
     // Documents that the text index does not have yet come last, and count for no score.
-    isOrdered = try !query.sort.isEmpty && !(query.sort == [.score] && world.lacksWords)
+    isOrdered = try query.isOrdered && !(query.sort == [.score] && world.lacksWords)
     var everything = query
     (everything.skip, everything.limit) = (0, nil)
     guard query.sort == [.score] else {
@@ -287,7 +287,7 @@ struct Expectation {
   }
 
   private func whole(in order: SortOrder?) -> [Item] {
-    guard query.sort.isEmpty, let order, !documents.isEmpty else { return whole }
+    guard !query.isOrdered, let order, !documents.isEmpty else { return whole }
     let fields = order.fields.map { (path: $0.path.text, isDescending: $0.isDescending) }
     let ranks = Oracle.$collation.withValue(order.collation) {
       documents.sorted { Oracle.precedes($0, $1, by: fields) }.map { Array($0.id.utf8) }

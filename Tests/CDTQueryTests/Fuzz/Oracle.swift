@@ -95,6 +95,7 @@ enum Oracle {
       let members = argument.arrayValue ?? []
       return !members.isEmpty && members.allSatisfy { ask("$eq", $0, values) }
     case "$size", "$type", "$elemMatch", "$allMatch": return values.contains { one(name, argument, $0) }
+    case "$near": return near(argument, values)
     case "$gt" where argument == .null: return values.contains { $0 != .null }
     case "$gte" where argument == .null: return !values.isEmpty
     default: return opened.contains { one(name, argument, $0) }
@@ -133,6 +134,7 @@ enum Oracle {
       if pattern.hasPrefix("^") { return bytes.starts(with: Array(pattern.utf8).dropFirst()) }
       let wanted = Array(pattern.utf8)
       return bytes.indices.contains { bytes[$0...].starts(with: wanted) } || wanted.isEmpty
+    case "$geoWithin": return place(value).map { isWithin(argument, $0) } ?? false
     case "$keyMapMatch":
       return $collation.withValue(nil) {
         (value.objectValue ?? [:]).contains { element(argument, .string($0.key)) }

@@ -3,6 +3,7 @@ package import CDTJSON
 extension RandomDocuments {
   package mutating func selector(depth: Int = 0) -> JSONObject {
     if depth == 0, chance(12) { return alternatives() }
+    if depth == 0, chance(12) { return nearSelector() }
     var object = JSONObject()
     if depth < 3, chance(30) {
       let name = pick(["$and", "$or", "$nor"])
@@ -70,7 +71,7 @@ extension RandomDocuments {
     }
   }
 
-  private mutating func nonEmptySelector(depth: Int) -> JSONObject {
+  mutating func nonEmptySelector(depth: Int) -> JSONObject {
     let drawn = selector(depth: depth)
     return drawn.isEmpty ? ["a": fieldValue(depth: depth)] : drawn
   }
@@ -97,7 +98,8 @@ extension RandomDocuments {
   // MARK: Operators
 
   private mutating func addOperator(to object: inout JSONObject, depth: Int) {
-    switch number(below: 19) {
+    switch number(below: 20) {
+    case 18: object["$geoWithin"] = .object(region())
     case 0: object["$eq"] = value(depth: 1)
     case 1: object["$ne"] = value(depth: 1)
     case 2, 3, 4, 5: object[pick(["$lt", "$lte", "$gt", "$gte"])] = chance(15) ? .null : scalar()

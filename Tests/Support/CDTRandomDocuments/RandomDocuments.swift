@@ -83,7 +83,7 @@ package struct RandomDocuments {
   package mutating func value(depth: Int = 0) -> JSONValue {
     switch number(below: depth > 2 ? 7 : 10) {
     case 7: return .array((0..<number(below: 4)).map { _ in value(depth: depth + 1) })
-    case 8: return .array((0..<number(below: 4)).map { _ in scalar() })
+    case 8: return chance(40) ? nearbyValue() : .array((0..<number(below: 4)).map { _ in scalar() })
     case 9: return .object(body(depth: depth + 1))
     default: return scalar()
     }

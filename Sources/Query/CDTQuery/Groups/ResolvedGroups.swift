@@ -56,6 +56,9 @@ struct ResolvedGroups: Sendable {
     if query.query.snippets != nil {
       throw QueryError(.unusableWithGroups("snippets", "leave them out, as rows are not documents"))
     }
+    if query.query.returnsDistance {
+      throw QueryError(.unusableWithGroups("distance", "leave it out, as rows are not documents"))
+    }
     if !page.includes.isEmpty {
       throw QueryError(.unusableWithGroups("include", "leave it out, as rows are not documents"))
     }
@@ -66,7 +69,7 @@ struct ResolvedGroups: Sendable {
       throw QueryError(.unusableWithGroups("$text", "search the documents with the selector"))
     }
     documents = try ResolvedQuery(query.query.withoutPage)
-    (sort, skip, limit) = (page.sort, page.skip, page.limit)
+    (sort, skip, limit) = (page.sort.distance == nil ? page.sort : .byID, page.skip, page.limit)
     having = query.having
     fields = query.fields.count
     for (count, place) in [(query.fields.count, "by"), (query.aggregates.count, "aggregates")]

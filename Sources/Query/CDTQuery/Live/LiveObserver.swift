@@ -268,7 +268,7 @@ final class LiveObserver: Sendable {
 extension Query {
   /// The query with the sort that live queries have: without one, the order of `find` depends on the plan.
   var inLiveOrder: Query {
-    guard sort.isEmpty, bookmark == nil else { return self }
+    guard !isOrdered, bookmark == nil else { return self }
     var query = self
     query.sort = ["_id"]
     return query

@@ -21,8 +21,8 @@ struct CollatedTest: Sendable {
     case .compare(let comparison, let value): form = .compare(comparison, OrderKey(value))
     case .beginsWith(let prefix): form = .prefix(Array(prefix.utf8))
     // These are not compared by a collation.
-    case .exists, .notNull, .type, .modulo, .size, .regex, .elementMatches, .allElementsMatch, .keyMatches,
-      .computed, .collated:
+    case .exists, .notNull, .type, .modulo, .size, .regex, .near, .within, .elementMatches, .allElementsMatch,
+      .keyMatches, .computed, .collated:
       form = .among([])
     }
   }

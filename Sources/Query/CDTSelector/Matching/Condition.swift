@@ -12,6 +12,8 @@ indirect enum Condition: Sendable {
   case guarded(Condition, MatchBudget)
   /// Any value that a path reaches in the body: the member with a slot, then the rest of the path.
   case field(slot: Int, rest: [FieldPath.Segment], ValueTest)
+  /// The least distance of the values that a path reaches.
+  case near(FieldPath, NearCondition)
   /// `_id` or `_rev`.
   case documentField(FieldPath.DocumentField, ValueTest)
   /// The value itself, of an element or a key.
@@ -49,6 +51,7 @@ indirect enum Condition: Sendable {
       let own = budget.another
       self = .guarded(
         Condition(clause, names: &names, isDocument: isDocument, text: text, own), own)
+    case .field(let path, .near(let near)): self = .near(path, near)
     case .field(let path, let predicate):
       let test = ValueTest(predicate, budget)
       if isDocument, let field = path.documentField {
@@ -100,6 +103,7 @@ indirect enum Condition: Sendable {
         if try test.holdsInside(view.bytes, at: value) { return true }
       }
       return false
+    case .near(let path, let near): return near.accepts(near.distance.least(of: path, in: view.bytes))
     case .documentField(let field, let test):
       return try test.holds(string: field == .id ? view.id : view.revision)
     case .value(let test): return try test.holds(view.bytes, at: view.start)
@@ -111,7 +115,7 @@ indirect enum Condition: Sendable {
 extension Clause {
   fileprivate var isCostly: Bool {
     switch self {
-    case .field(_, .regex), .value(.regex), .text: true
+    case .field(_, .regex), .value(.regex), .field(_, .near), .text: true
     default: false
     }
   }

@@ -18,6 +18,8 @@ package struct ValueTest: Sendable {
     case modulo(Modulo)
     case size(Int)
     case regex(RegularExpression, MatchBudget)
+    case near(NearCondition)
+    case within(GeoRegion)
     /// `$elemMatch` and `$allMatch`: one element, or all of at least one, satisfies the matcher.
     case elements(Matcher, every: Bool)
     /// `$keyMapMatch`.
@@ -45,6 +47,8 @@ package struct ValueTest: Sendable {
       case .size(let size): .size(size)
       case .beginsWith(let prefix): .scalar(.prefix(prefix))
       case .regex(let expression): .regex(expression, budget)
+      case .near(let near): .near(near)
+      case .within(let region): .within(region)
       case .elementMatches(let condition): .elements(Matcher(condition, budget), every: false)
       case .allElementsMatch(let condition): .elements(Matcher(condition, budget), every: true)
       case .keyMatches(let clause): .keys(Matcher(.operators(clause), budget))
@@ -86,6 +90,8 @@ package struct ValueTest: Sendable {
       bytes.kind(at: start) == .number && modulo.holds(for: bytes.value(at: start))
     case .size(let size): Self.hasSize(size, bytes, at: start)
     case .regex(let expression, let budget): try Self.matches(expression, bytes, at: start, budget)
+    case .near(let near): near.accepts(near.distance.least(at: start, in: bytes))
+    case .within(let region): GeoPoint(bytes, at: start).map(region.contains) ?? false
     case .elements(let matcher, let every): try Self.elements(of: start, in: bytes, matcher, every: every)
     case .keys(let matcher): try Self.keys(of: start, in: bytes, matcher)
     case .collated(let test): test.holds(bytes, at: start)

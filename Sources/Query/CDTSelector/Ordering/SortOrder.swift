@@ -6,13 +6,16 @@ package struct SortOrder: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package let path: FieldPath
     package let isDescending: Bool
+    /// The distance that counts, and not the value.
+    package let distance: Distance?
     /// Whether the path is the document's id or revision.
     package let documentField: FieldPath.DocumentField?
 
-    package init(path: FieldPath, isDescending: Bool) {
+    package init(path: FieldPath, isDescending: Bool, distance: Distance? = nil) {
       self.path = path
-      documentField = path.documentField
+      documentField = distance == nil ? path.documentField : nil
       self.isDescending = isDescending
+      self.distance = distance
     }
   }
 
@@ -40,6 +43,11 @@ package struct SortOrder: Sendable, Hashable {
   }
 
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
+
+  /// The path and the distance of the order, if it begins with one.
+  package var distance: (path: FieldPath, distance: Distance)? {
+    fields.first.flatMap { field in field.distance.map { (field.path, $0) } }
+  }
 
   /// The order of the ids, ascending: that of a query without a sort that no index serves.
   package static let byID = SortOrder(fields: [])
@@ -93,6 +101,9 @@ package struct SortOrder: Sendable, Hashable {
       if let documentField = field.documentField {
         return .string(String(decoding: document.string(of: documentField), as: UTF8.self))
       }
+      if let distance = field.distance {
+        return distance.least(of: field.path, in: document.body).map { .double($0) } ?? .null
+      }
       let offsets = FieldValues(of: field.path, in: document.body).offsets
       func comesFirst(_ left: Int, _ right: Int) -> Bool {
         OrderKey(document.body, at: left, by: collation) < OrderKey(document.body, at: right, by: collation)
@@ -125,6 +136,9 @@ package struct SortOrder: Sendable, Hashable {
   }
 
   private func append(_ field: Field, of bytes: JSONBytes, to key: inout OrderKey) {
+    if let distance = field.distance {
+      return key.append(distance.least(of: field.path, in: bytes).map { .double($0) } ?? .null)
+    }
     switch field.path.singleValue(in: bytes) {
     case .missing: return key.appendNull()
     case .value(let value): return key.append(bytes, at: value, by: collation)

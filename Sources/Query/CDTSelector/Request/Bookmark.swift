@@ -1,3 +1,4 @@
+import CDTDigest
 package import CDTJSON
 import CDTPlatform
 
@@ -34,19 +35,37 @@ public struct Bookmark: Sendable, Hashable {
   package let id: String
   /// Its score in an order of scores, if it had one.
   package let rank: Double?
+  /// The digest of the path and the distance of an order of distances, which the text has in their place.
+  private let nearness: String?
 
   package init(sort: SortOrder, values: [JSONValue], id: String, rank: Double? = nil) {
     self.sort = sort
     self.values = values
     self.id = id
     self.rank = rank
+    nearness = sort.nearness
+  }
+
+  /// The position in a query with an order, or without one.
+  ///
+  /// - Throws: ``QueryError`` if it is that of another order.
+  func position(in sort: SortOrder) throws(QueryError) -> Bookmark {
+    if let nearness {
+      guard nearness == sort.nearness else { throw QueryError(.bookmarkOfAnotherSort) }
+      return Bookmark(sort: sort, values: values, id: id)
+    }
+    guard sort.isEmpty || self.sort == sort else { throw QueryError(.bookmarkOfAnotherSort) }
+    return self
   }
 
   /// The bookmark as text without a meaning for users.
   public var text: String {
     var json: JSONObject = ["id": .string(id)]
     if sort.isByScore { json["score"] = rank.map { .double($0) } ?? .null }
-    if !sort.fields.isEmpty {
+    if let nearness {
+      json["near"] = .string(nearness)
+      json["values"] = .array(values)
+    } else if !sort.fields.isEmpty {
       json["sort"] = .array(sort.fields.map(\.json))
       json["values"] = .array(values)
     }
@@ -68,6 +87,14 @@ public struct Bookmark: Sendable, Hashable {
       throw QueryError(.notABookmark)
     }
     self.id = id
+    if case .string(let near)? = json["near"] {
+      guard json.count == 3, case .array(let values)? = json["values"], values.count == 1,
+        values[0].doubleValue != nil
+      else { throw QueryError(.notABookmark) }
+      (sort, self.values, rank, nearness) = (.byID, values, nil, near)
+      return
+    }
+    nearness = nil
     switch (json["score"], json["sort"], json["values"], json.count) {
     case (nil, nil, nil, 1):
       (sort, values, rank) = (.byID, [], nil)
@@ -80,6 +107,16 @@ public struct Bookmark: Sendable, Hashable {
       else { throw QueryError(.notABookmark) }
       (sort, self.values, rank) = (SortOrder(fields: fields, collation: collation), values, nil)
     default: throw QueryError(.notABookmark)
+    }
+  }
+}
+
+extension SortOrder {
+  /// The digest of the path and the distance, if it is an order of distances.
+  fileprivate var nearness: String? {
+    distance.map { path, distance in
+      let near: JSONValue = [.string(path.text), .object(NearCondition(distance: distance).json)]
+      return Hexadecimal.text(Digest.hash(near.utf8Text, .md5))
     }
   }
 }

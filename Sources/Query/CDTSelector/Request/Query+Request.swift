@@ -8,10 +8,10 @@ extension Query {
   private static let requestKeys =
     ["selector", "sort", "fields", "skip", "limit", "use_index"] + laterKeys
   /// Without a selector beside them, these are the names of fields.
-  private static let laterKeys = ["collation", "snippets", "bookmark", "backward", "include"]
+  private static let laterKeys = ["collation", "snippets", "distance", "bookmark", "backward", "include"]
 
   /// Creates a query from a request, which has a `selector`, and any of the other keys: `{"selector", "sort", "fields", "skip", "limit",
-  /// "use_index", "collation", "snippets", "bookmark", "backward", "include"}`. A
+  /// "use_index", "collation", "snippets", "distance", "bookmark", "backward", "include"}`. A
   /// `limit` of 0 means no limit.
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
@@ -57,6 +57,8 @@ extension Query {
     case ("backward", _): throw QueryError(.notABoolean(value, "backward"))
     case ("collation", _): collation = try Collation(json: value, at: "collation")
     case ("snippets", _): snippets = try SnippetOptions(json: value)
+    case ("distance", .bool(let isReturned)): returnsDistance = isReturned
+    case ("distance", _): throw QueryError(.notABoolean(value, "distance"))
     case ("include", _): include = try Self.include(json: value)
     default: throw QueryError(.unknownRequestKey(key))
     }
@@ -114,6 +116,7 @@ extension Query: CustomStringConvertible {
     if isBackward { request["backward"] = true }
     request["collation"] = collation?.rawValue.jsonValue
     request["snippets"] = snippets?.json
+    if returnsDistance { request["distance"] = true }
     if !include.isEmpty {
       let names = include.sorted { $0.key.precedesInBytes($1.key) }
       request["include"] = .object(JSONObject(names.map { ($0.key, .string($0.value)) }))

@@ -31,7 +31,8 @@ public struct Query: Sendable, Hashable {
   public var fields: [String] = []
 
   /// The sort order. Ties are sorted by `_id`. Without a sort the order is that of the index that is used, then of
-  /// `_id`; or of `_id` alone if no index or several are used, or the selector has no condition, or one on `_id`.
+  /// `_id`; or of `_id` alone if no index or several are used, or the selector has no condition, or one on `_id`. With `$near`
+  /// it is that of the distances, and then of `_id`.
   public var sort: [SortField] = []
 
   /// The position after which the results begin, or before which they end if ``isBackward`` is set; `nil` for the first page, or the
@@ -51,6 +52,9 @@ public struct Query: Sendable, Hashable {
 
   /// The parts of the text around what `$text` has found, to be returned with each result; `nil` for none.
   public var snippets: SnippetOptions?
+
+  /// Whether each result has its distance, by the selector's `$near`, as the member `_distance` (``DocumentRevision/distance``).
+  public var returnsDistance = false
 
   /// The documents to return beside the results: for each name the path of their ids, `["owner": "ownerId", "items":
   /// "items[].product"]`. They are read in the transaction of the results. See <doc:QueryingDocuments#Linked-documents>.
@@ -108,6 +112,9 @@ public struct Query: Sendable, Hashable {
     query.includesDesignDocuments = true
     return query
   }
+
+  /// Whether the query has an order of its own, by a sort or by distances.
+  package var isOrdered: Bool { !sort.isEmpty || selector.clause.near != nil }
 
   /// The same selector, collation and index, without sort, page or fields.
   package var withoutPage: Query {

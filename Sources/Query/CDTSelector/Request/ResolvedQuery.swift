@@ -21,6 +21,8 @@ package struct ResolvedQuery: Sendable, Hashable {
   package let projection: Projection
   package let includes: [Include]
   private let snippets: SnippetOptions?
+  /// What the distance of each result is that of; `nil` if it is not returned.
+  private let near: NearField?
   /// Whether the results are whole documents.
   package let returnsDocuments: Bool
 
@@ -36,10 +38,7 @@ package struct ResolvedQuery: Sendable, Hashable {
     useIndex = query.useIndex
     timeLimit = query.timeLimit
     let sort = try Self.order(of: query)
-    if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort {
-      throw QueryError(.bookmarkOfAnotherSort)
-    }
-    start = query.bookmark
+    start = try query.bookmark?.position(in: sort)
     isBackward = query.isBackward
     let order = start?.sort ?? sort
     guard !isBackward || !order.isByScore else { throw QueryError(.backwardByScore) }
@@ -49,7 +48,9 @@ package struct ResolvedQuery: Sendable, Hashable {
     projection = try Self.projection(query.fields)
     includes = try Include.all(query.include)
     snippets = query.snippets
-    returnsDocuments = projection.isEverything && snippets == nil
+    near = query.returnsDistance ? selector.clause.near : nil
+    if query.returnsDistance, near == nil { throw .distanceWithoutNear }
+    returnsDocuments = projection.isEverything && snippets == nil && near == nil
     try snippets?.check()
     if snippets != nil, selector.clause.textSearch == nil { throw QueryError(.snippetsWithoutText) }
   }
@@ -77,11 +78,14 @@ package struct ResolvedQuery: Sendable, Hashable {
     return query
   }
 
-  /// The body of a result: the wanted fields of a document, and its snippets.
+  /// The body of a result: the wanted fields of a document, its snippets, and its distance.
   package func result(_ body: JSONObject, of document: DocumentBytes, _ text: TextProgram?) -> JSONObject {
     var result = projection.isEverything ? body : projection.apply(to: body)
     if let snippets, let text {
       result[TextSnippet.member] = .array(text.snippets(of: document, snippets).map(\.json))
+    }
+    if let near, let distance = near.distance(of: document) {
+      result[NearCondition.member] = .double(distance)
     }
     return result
   }
@@ -98,6 +102,10 @@ package struct ResolvedQuery: Sendable, Hashable {
         throw QueryError(.scoreWithoutText, at: place)
       }
       return SortOrder(fields: [], isByScore: true)
+    }
+    if fields.isEmpty, let near = query.selector.clause.near {
+      return SortOrder(
+        fields: [SortOrder.Field(path: near.path, isDescending: false, distance: near.condition.distance)])
     }
     return SortOrder(fields: try SortOrder.fields(fields), collation: query.collation)
   }

@@ -53,8 +53,8 @@ extension Predicate {
     case .among(let members):
       members.contains(where: \.hasString) ? .among(members.map(collation.folded)) : nil
     case .beginsWith(let prefix): .beginsWith(collation.folded(prefix))
-    case .exists, .notNull, .type, .modulo, .size, .regex, .elementMatches, .allElementsMatch, .keyMatches,
-      .computed, .collated:
+    case .exists, .notNull, .type, .modulo, .size, .regex, .near, .within, .elementMatches, .allElementsMatch,
+      .keyMatches, .computed, .collated:
       nil
     }
   }

@@ -100,6 +100,8 @@ extension Predicate {
       expression.options.isEmpty
         ? ["$regex": .string(expression.pattern)]
         : ["$regex": .string(expression.pattern), "$options": .string(expression.options)]
+    case .near(let near): ["$near": .object(near.json)]
+    case .within(let region): ["$geoWithin": .object(region.json)]
     case .elementMatches(let condition): ["$elemMatch": .object(condition.selector)]
     case .allElementsMatch(let condition): ["$allMatch": .object(condition.selector)]
     case .keyMatches(let clause): ["$keyMapMatch": .object(clause.elementOperators)]

@@ -7,7 +7,8 @@ package enum OperatorNames {
   package static let all =
     combinations + [
       "$not", "$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$in", "$nin", "$exists", "$type", "$mod", "$size",
-      "$all", "$elemMatch", "$allMatch", "$keyMapMatch", "$beginsWith", "$regex", "$options",
+      "$all", "$elemMatch", "$allMatch", "$keyMapMatch", "$beginsWith", "$regex", "$options", "$near",
+      "$geoWithin",
     ]
 
   /// The advice for an operator of MongoDB or SQL without a counterpart of a similar name here; `nil` for others.
@@ -26,7 +27,7 @@ package enum OperatorNames {
     case "$between": "use \"$gte\" and \"$lte\""
     case "$where", "$expr", "$function": "functions and expressions are not run; use operators on fields"
     case "$search": "use \"$text\", outside of a field"
-    case "$near", "$geowithin", "$geointersects": "there are no operators for places"
+    case "$geointersects", "$nearsphere": "use \"$near\" or \"$geoWithin\" for places"
     default: nil
     }
   }

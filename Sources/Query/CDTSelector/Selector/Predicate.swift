@@ -17,6 +17,9 @@ package enum Predicate: Sendable, Hashable {
   case size(Int)
   case beginsWith(String)
   case regex(RegularExpression)
+  case near(NearCondition)
+  /// A place in a region.
+  case within(GeoRegion)
   case elementMatches(ElementCondition)
   case allElementsMatch(ElementCondition)
   /// A key of an object, as a string, satisfies the operators.
@@ -54,9 +57,9 @@ package enum Predicate: Sendable, Hashable {
   /// Whether an array also satisfies the predicate if any of its elements does.
   package var looksIntoArrays: Bool {
     switch self {
-    case .equal, .compare, .among, .modulo, .beginsWith, .regex, .keyMatches: true
-    // It looks itself, as the operand can depend on the place.
-    case .exists, .notNull, .type, .size, .elementMatches, .allElementsMatch, .computed: false
+    case .equal, .compare, .among, .modulo, .beginsWith, .regex, .within, .keyMatches: true
+    // It looks itself, as the operand can depend on the place, or all elements count.
+    case .exists, .notNull, .type, .size, .elementMatches, .allElementsMatch, .near, .computed: false
     case .collated(let predicate, _): predicate.looksIntoArrays
     }
   }
@@ -75,6 +78,8 @@ package enum Predicate: Sendable, Hashable {
     case .modulo: [.number]
     case .beginsWith, .regex: [.string]
     case .size, .elementMatches, .allElementsMatch: [.array]
+    case .near(let near): near.distance.isOfPlaces ? [.array, .object] : [.array]
+    case .within: [.array, .object]
     case .keyMatches: [.object]
     case .collated(let predicate, _): predicate.types
     }

@@ -19,6 +19,9 @@ struct SelectorParser {
   private var complements = 0
   private var elements = 0
   private var hasText = false
+  /// The number of enclosing disjunctions, and whether there is a distance.
+  private var disjunctions = 0
+  private var hasNear = false
 
   init(additions: RuleAdditions? = nil) {
     self.additions = additions
@@ -62,7 +65,10 @@ struct SelectorParser {
   ) throws(QueryError) -> Clause {
     switch name {
     case "$and": return .all(try members(of: name, argument, at: path))
-    case "$or": return .any(try members(of: name, argument, at: path))
+    case "$or":
+      disjunctions += 1
+      defer { disjunctions -= 1 }
+      return .any(try members(of: name, argument, at: path))
     case "$nor":
       complements += 1
       defer { complements -= 1 }
@@ -179,6 +185,9 @@ struct SelectorParser {
           try OperatorArgument.checkIsPortable(expression, at: path)
         }
         members.append(target.clause(.regex(expression)))
+      case "$near": members.append(target.clause(.near(try near(argument, on: target, at: path))))
+      case "$geoWithin":
+        members.append(target.clause(.within(try OperatorArgument.region(argument, at: path))))
       case "$elemMatch", "$allMatch", "$keyMapMatch":
         members.append(target.clause(try elementOperator(name, argument, at: path)))
       case _ where isNeutral(name):
@@ -206,6 +215,8 @@ struct SelectorParser {
         .wrongArgument(of: "$not", wanted: "operators or a selector", found: argument), at: path)
     }
     guard !object.isEmpty else { throw QueryError(.emptyComplement, at: path) }
+    complements += 1
+    defer { complements -= 1 }
     return try part("$not", argument, in: .target(target), at: path).complement
   }
 
@@ -226,6 +237,17 @@ struct SelectorParser {
       }
       return try operators(object, on: .value, at: path)
     }
+  }
+
+  private mutating func near(
+    _ argument: JSONValue, on target: OperatorTarget, at path: String
+  ) throws(QueryError) -> NearCondition {
+    guard case .field = target, additions == nil, elements + complements + disjunctions == 0 else {
+      throw .nestedNear(at: path)
+    }
+    guard !hasNear else { throw .secondNear(at: path) }
+    hasNear = true
+    return try OperatorArgument.near(argument, at: path)
   }
 
   private mutating func elementOperator(

@@ -1,0 +1,103 @@
+package import CDTJSON
+
+/// A distance from a value: to a vector by a metric, or to a place in metres.
+package enum Distance: Sendable, Hashable {
+  case vector([Double], Metric)
+  case place(GeoPoint)
+
+  /// The distance of two vectors.
+  package enum Metric: String, Sendable, Hashable, CaseIterable {
+    /// 1 − a·b ÷ (‖a‖‖b‖).
+    case cosine
+    case euclidean
+    /// −a·b.
+    case dot
+  }
+
+  package var isOfPlaces: Bool {
+    if case .place = self { true } else { false }
+  }
+
+  /// The maximum number of elements of a vector.
+  package static let maximumLength = 65_536
+
+  /// The least distance of the values that a path reaches in a document, elements of arrays included; `nil` if none has a distance.
+  package func least(of path: FieldPath, in bytes: JSONBytes) -> Double? {
+    guard path.documentField == nil else { return nil }
+    var least: Double?
+    var walk = PathWalk(bytes, from: 0, through: path.segments)
+    while let value = walk.next() {
+      if let distance = self.least(at: value, in: bytes) { least = min(least ?? distance, distance) }
+    }
+    return least
+  }
+
+  /// The distance of the value at an offset, or the least one of its elements.
+  func least(at start: Int, in bytes: JSONBytes) -> Double? {
+    if let distance = distance(at: start, in: bytes) { return distance }
+    guard bytes.kind(at: start) == .array else { return nil }
+    var least: Double?
+    var elements = bytes.elements(at: start)
+    while let element = elements.next() {
+      if let distance = distance(at: element, in: bytes) { least = min(least ?? distance, distance) }
+    }
+    return least
+  }
+
+  /// The distance of the value at an offset; `nil` if it has none.
+  func distance(at start: Int, in bytes: JSONBytes) -> Double? {
+    switch self {
+    case .place(let place): GeoPoint(bytes, at: start).map { place.metres(to: $0) }
+    case .vector(let vector, let metric): Self.distance(of: vector, to: start, in: bytes, by: metric)
+    }
+  }
+
+  /// Sums are made in the order of the elements, so that every way to compute the distance yields the same bits.
+  private static func distance(
+    of vector: [Double], to start: Int, in bytes: JSONBytes, by metric: Metric
+  ) -> Double? {
+    guard bytes.kind(at: start) == .array else { return nil }
+    var elements = bytes.elements(at: start)
+    var sums = VectorSums()
+    for component in vector {
+      guard let element = elements.next(), let other = bytes.double(at: element) else { return nil }
+      sums.add(component, other)
+    }
+    guard elements.next() == nil else { return nil }
+    return sums.distance(by: metric)
+  }
+
+  /// The distance of two vectors of the same length; `nil` if they have none.
+  package static func between(
+    _ left: some Sequence<Double>, _ right: some Sequence<Double>, by metric: Metric
+  ) -> Double? {
+    var sums = VectorSums()
+    for (left, right) in zip(left, right) { sums.add(left, right) }
+    return sums.distance(by: metric)
+  }
+}
+
+/// What the distance of two vectors is computed from.
+private struct VectorSums {
+  private var (product, left, right, squares) = (0.0, 0.0, 0.0, 0.0)
+
+  mutating func add(_ first: Double, _ second: Double) {
+    product += first * second
+    left += first * first
+    right += second * second
+    squares += (first - second) * (first - second)
+  }
+
+  /// Sums beyond the range of doubles yield no distance.
+  func distance(by metric: Distance.Metric) -> Double? {
+    let distance: Double
+    switch metric {
+    case .cosine:
+      guard left > 0, right > 0, left.isFinite, right.isFinite else { return nil }
+      distance = 1 - product / (left.squareRoot() * right.squareRoot())
+    case .euclidean: distance = squares.squareRoot()
+    case .dot: distance = -product
+    }
+    return distance.isFinite ? distance : nil
+  }
+}
