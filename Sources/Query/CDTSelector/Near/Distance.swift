@@ -77,7 +77,7 @@ package enum Distance: Sendable, Hashable {
   }
 }
 
-/// What the distance of two vectors is computed from.
+/// The sums that the distance of two vectors is computed from.
 private struct VectorSums {
   private var (product, left, right, squares) = (0.0, 0.0, 0.0, 0.0)
 

@@ -5,7 +5,7 @@ package enum GeoRegion: Sendable, Hashable {
   case box(southWest: GeoPoint, northEast: GeoPoint)
   /// The corners, without the first one again at the end. Where it crosses itself, the even-odd rule holds.
   case polygon([GeoPoint])
-  /// The places at most an angle, in radians, from another one.
+  /// The places at most an angle, in radians, from a center.
   case sphere(GeoPoint, radius: Double)
 
   /// The maximum number of corners of a polygon.

@@ -21,7 +21,7 @@ package struct ResolvedQuery: Sendable, Hashable {
   package let projection: Projection
   package let includes: [Include]
   private let snippets: SnippetOptions?
-  /// What the distance of each result is that of; `nil` if it is not returned.
+  /// The condition whose distance each result has; `nil` if distances are not returned.
   private let near: NearField?
   /// Whether the results are whole documents.
   package let returnsDocuments: Bool
