@@ -61,7 +61,6 @@ let package = Package(
     .library(name: "CDTQueryTesting", targets: ["CDTQueryTesting"]),
     .library(name: "CloudantSync", targets: ["CloudantSync"]),
     .library(name: "CDTJSON", targets: ["CDTJSON"]),
-    .library(name: "CouchDB", targets: ["CouchDB"]),
     .library(name: "CDTReplication", targets: ["CDTReplication"]),
     .library(name: "CDTRemote", targets: ["CDTRemote"]),
     .library(name: "CDTServer", targets: ["CDTServer"]),

@@ -1,6 +1,9 @@
 /// A type whose values can be converted to JSON: strings, booleans, numbers, `Date`, `UUID`, `URL`, `Decimal`, `Data`, and
 /// optionals and arrays of them.
 ///
+/// A `Date` is an ISO 8601 string, a `UUID` or `URL` is a string, `Data` is Base64, and a `Decimal` is a number, as `Codable` encodes them.
+/// A date outside the years 0 to 9999, and a decimal with more digits than a number keeps, can be neither stored nor queried.
+///
 /// ```swift
 /// let age = 3, tags = ["red", "small"]
 /// var body = JSONObject(["name": "Rex", "age": age])

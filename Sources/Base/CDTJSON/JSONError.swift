@@ -9,41 +9,38 @@
 /// ```
 public struct JSONError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: RawRepresentable, Hashable, Sendable {
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name.
-    public let rawValue: String
+    public let description: String
 
-    /// A code with a name.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
+    package init(_ name: String) { description = name }
 
     /// A value is expected.
-    public static let expectedValue = Code(rawValue: "expectedValue")
+    public static let expectedValue = Code("expectedValue")
     /// A comma, a colon, a bracket or a key is missing.
-    public static let expectedCharacter = Code(rawValue: "expectedCharacter")
+    public static let expectedCharacter = Code("expectedCharacter")
     /// The text ends inside a value.
-    public static let unexpectedEnd = Code(rawValue: "unexpectedEnd")
+    public static let unexpectedEnd = Code("unexpectedEnd")
     /// There is text after the value.
-    public static let trailingText = Code(rawValue: "trailingText")
+    public static let trailingText = Code("trailingText")
     /// A number is malformed.
-    public static let invalidNumber = Code(rawValue: "invalidNumber")
+    public static let invalidNumber = Code("invalidNumber")
     /// A number is out of the range of a double.
-    public static let numberOutOfRange = Code(rawValue: "numberOutOfRange")
+    public static let numberOutOfRange = Code("numberOutOfRange")
     /// A string has an unescaped control character.
-    public static let invalidString = Code(rawValue: "invalidString")
+    public static let invalidString = Code("invalidString")
     /// An escape sequence is invalid.
-    public static let invalidEscape = Code(rawValue: "invalidEscape")
+    public static let invalidEscape = Code("invalidEscape")
     /// A surrogate is unpaired.
-    public static let loneSurrogate = Code(rawValue: "loneSurrogate")
+    public static let loneSurrogate = Code("loneSurrogate")
     /// The bytes are not valid UTF-8.
-    public static let invalidUTF8 = Code(rawValue: "invalidUTF8")
+    public static let invalidUTF8 = Code("invalidUTF8")
     /// An object has a repeated key.
-    public static let duplicateMember = Code(rawValue: "duplicateMember")
+    public static let duplicateMember = Code("duplicateMember")
     /// The nesting exceeds its limit.
-    public static let tooDeep = Code(rawValue: "tooDeep")
+    public static let tooDeep = Code("tooDeep")
     /// The value is not an object.
-    public static let notAnObject = Code(rawValue: "notAnObject")
+    public static let notAnObject = Code("notAnObject")
   }
 
   /// The kind of error, for programs.

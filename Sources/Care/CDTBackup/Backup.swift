@@ -64,5 +64,5 @@ public struct Backup: Sendable {
   }
 
   /// The name of the store in the directory that a database is replicated to before it is backed up.
-  public static let mirror = "mirror"
+  package static let mirror = "mirror"
 }

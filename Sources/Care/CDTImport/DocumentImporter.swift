@@ -14,7 +14,7 @@ import CDTQuery
 ///
 /// The format of a file is detected by its content, or by its name if that is the name of a table. Files are read as a
 /// stream, also those compressed by gzip: memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
-/// `Attachments.inlineJSON()` and CouchDB, are imported too; they replace the attachments of a replaced document.
+/// CouchDB and `cdtquery export`, are imported too; they replace the attachments of a replaced document.
 public struct DocumentImporter: Sendable {
   /// The action for a document whose id exists.
   public enum ConflictRule: String, Sendable, CaseIterable {

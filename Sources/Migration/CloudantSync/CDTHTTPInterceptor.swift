@@ -1,4 +1,5 @@
 #if Replication
+  public import CDTPlatform
   public import CDTReplication
 
   /// CDTDatastore's form of an `HTTPInterceptor`.
@@ -91,20 +92,14 @@
   }
 
   @available(*, deprecated, message: "use Credentials.session")
-  extension CDTSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
+  extension CDTSessionCookieInterceptor: CustomStringConvertible, SecretHolder {
     /// A description without secrets.
     public var description: String { "CDTSessionCookieInterceptor" }
-
-    /// A mirror without secrets, as `dump` uses it.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
   }
 
   @available(*, deprecated, message: "use Credentials.iam")
-  extension CDTIAMSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
+  extension CDTIAMSessionCookieInterceptor: CustomStringConvertible, SecretHolder {
     /// A description without secrets.
     public var description: String { "CDTIAMSessionCookieInterceptor" }
-
-    /// A mirror without secrets, as `dump` uses it.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
   }
 #endif

@@ -162,8 +162,5 @@
   }
 
   @available(*, deprecated, message: "use Replication")
-  extension CDTAbstractReplication: CustomReflectable {
-    /// A mirror without secrets, as `dump` uses it.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-  }
+  extension CDTAbstractReplication: SecretHolder {}
 #endif

@@ -13,54 +13,48 @@
 /// An invalid query never runs: nothing was read, and nothing changed.
 public struct QueryError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as `cdtquery find --batch` prints it.
-    public let rawValue: String
+    public let description: String
 
-    /// A code with a name.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
-
-    /// The code's name.
-    public var description: String { rawValue }
+    package init(_ name: String) { description = name }
 
     /// A key that begins with `$` is not an operator, or the operator is not allowed in this place.
-    public static let unknownOperator = Code(rawValue: "unknownOperator")
+    public static let unknownOperator = Code("unknownOperator")
     /// An operator's argument has the wrong type or range.
-    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    public static let invalidArgument = Code("invalidArgument")
     /// A selector is malformed, such as operators beside names, or an empty clause.
-    public static let invalidSelector = Code(rawValue: "invalidSelector")
+    public static let invalidSelector = Code("invalidSelector")
     /// A field's path has an empty segment or an unescaped `$`.
-    public static let invalidPath = Code(rawValue: "invalidPath")
+    public static let invalidPath = Code("invalidPath")
     /// A pattern does not compile.
-    public static let invalidRegex = Code(rawValue: "invalidRegex")
+    public static let invalidRegex = Code("invalidRegex")
     /// A request has an unknown key, or its sort, limit, skip or projection is malformed.
-    public static let invalidRequest = Code(rawValue: "invalidRequest")
+    public static let invalidRequest = Code("invalidRequest")
     /// The nesting exceeds its limit.
-    public static let tooDeep = Code(rawValue: "tooDeep")
+    public static let tooDeep = Code("tooDeep")
     /// The number of clauses, or of the fields of a sort, exceeds its limit.
-    public static let tooLarge = Code(rawValue: "tooLarge")
+    public static let tooLarge = Code("tooLarge")
     /// A change does not fit the field of a document, or changes one of the document's own fields.
-    public static let invalidChange = Code(rawValue: "invalidChange")
+    public static let invalidChange = Code("invalidChange")
     /// The index does not exist.
-    public static let unknownIndex = Code(rawValue: "unknownIndex")
+    public static let unknownIndex = Code("unknownIndex")
     /// An index definition is invalid.
-    public static let invalidIndex = Code(rawValue: "invalidIndex")
+    public static let invalidIndex = Code("invalidIndex")
     /// Another index has the same name.
-    public static let indexConflict = Code(rawValue: "indexConflict")
+    public static let indexConflict = Code("indexConflict")
     /// A text search can't be run.
-    public static let textSearch = Code(rawValue: "textSearch")
+    public static let textSearch = Code("textSearch")
     /// A row of groups does not fit its type.
-    public static let undecodable = Code(rawValue: "undecodable")
+    public static let undecodable = Code("undecodable")
     /// A pattern exceeded the match limit on a document.
-    public static let matchLimit = Code(rawValue: "matchLimit")
+    public static let matchLimit = Code("matchLimit")
     /// The result set is closed.
-    public static let closed = Code(rawValue: "closed")
+    public static let closed = Code("closed")
     /// Another call is reading the result set.
-    public static let inUse = Code(rawValue: "inUse")
+    public static let inUse = Code("inUse")
     /// The query exceeded its time limit.
-    public static let timedOut = Code(rawValue: "timedOut")
+    public static let timedOut = Code("timedOut")
   }
 
   /// The kind of error, for programs.

@@ -1,15 +1,15 @@
-public import CDTDatastore
+package import CDTDatastore
 package import CDTGzip
-public import CDTJSON
+package import CDTJSON
 
 /// An error as CouchDB sends it: a status, and `{"error": …, "reason": …}` as the body.
-public struct CouchError: Error, Sendable, Hashable {
+package struct CouchError: Error, Sendable, Hashable {
   /// The HTTP status.
-  public let status: Int
+  package let status: Int
   /// The kind of error in CouchDB's word, such as `not_found`.
-  public let error: String
+  package let error: String
   /// The reason, for people: at most 1,000 characters, although it may quote megabytes that a client has sent.
-  public let reason: String
+  package let reason: String
   /// The parts of rules that do not hold.
   package private(set) var failures: [RuleFailure] = []
   /// The methods of the resource, if the status is 405.
@@ -21,7 +21,7 @@ public struct CouchError: Error, Sendable, Hashable {
   /// Creates an error.
   ///
   /// - Parameter reason: If it is too long, the middle is left out: reasons end in the remedy.
-  public init(_ status: Int, _ error: String, _ reason: String) {
+  package init(_ status: Int, _ error: String, _ reason: String) {
     self.status = status
     self.error = error
     self.reason = reason.boundedMessage
@@ -43,7 +43,7 @@ public struct CouchError: Error, Sendable, Hashable {
   }
 
   /// The body of the reply.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["error": .string(error), "reason": .string(reason)]
     if !failures.isEmpty { json["failures"] = .array(failures.map { .object($0.json) }) }
     return json
@@ -58,7 +58,7 @@ public struct CouchError: Error, Sendable, Hashable {
   }
 
   /// An error of a datastore in CouchDB's words.
-  public init(_ error: DatastoreError) {
+  package init(_ error: DatastoreError) {
     switch error.code {
     case .notFound: self.init(404, "not_found", error.message)
     case .conflict: self = .conflict
@@ -76,7 +76,7 @@ public struct CouchError: Error, Sendable, Hashable {
 
 extension CouchError: CustomStringConvertible {
   /// The kind of error and what is wrong.
-  public var description: String { "\(error): \(reason)" }
+  package var description: String { "\(error): \(reason)" }
 }
 
 extension CouchError {

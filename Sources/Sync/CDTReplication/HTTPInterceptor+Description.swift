@@ -1,15 +1,11 @@
-extension HTTPInterceptor.Request: CustomStringConvertible, CustomReflectable {
+public import CDTPlatform
+
+extension HTTPInterceptor.Request: CustomStringConvertible, SecretHolder {
   /// The method, the URL and the names of the header fields, without values, which may be secret.
   public var description: String { "\(method) \(url) \(headers.map(\.name))" }
-
-  /// A mirror without children, so that `dump` shows no more than the description.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension HTTPInterceptor.Reply: CustomStringConvertible, CustomReflectable {
+extension HTTPInterceptor.Reply: CustomStringConvertible, SecretHolder {
   /// The request, the status and the names of the header fields, without values, which may be secret.
   public var description: String { "\(request): \(status) \(headers.map(\.name))" }
-
-  /// A mirror without children, so that `dump` shows no more than the description.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -156,7 +156,7 @@ public struct Credentials: Sendable {
   }
 }
 
-extension Credentials: CustomStringConvertible, CustomReflectable {
+extension Credentials: CustomStringConvertible, SecretHolder {
   /// A description without secrets.
   public var description: String {
     switch kind {
@@ -166,9 +166,6 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
     case .iam: "iam"
     }
   }
-
-  /// A mirror without secrets, as `dump` uses it.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension ReplicationError {

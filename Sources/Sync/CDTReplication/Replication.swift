@@ -23,7 +23,7 @@ public struct Replication: Sendable {
   }
 
   /// The other end: a database at a server, or another store.
-  public enum Peer: Sendable {
+  package enum Peer: Sendable {
     /// A database that a server offers.
     case remote(RemoteDatabase)
     /// A store, which is used directly.
@@ -33,7 +33,7 @@ public struct Replication: Sendable {
   /// The direction in which revisions are transferred.
   public var direction: Direction
   /// The other end.
-  public var peer: Peer
+  package var peer: Peer
   /// The filter of the revisions to transfer; `nil` for all.
   public var filter: ReplicationFilter?
   /// Whether a push with a selector or a closure also transfers the revision with which a document leaves it, if the target has an earlier

@@ -33,9 +33,6 @@ public struct ReplicationResult: Sendable, Hashable {
     public var rejectedCount = 0
     /// The number of failures after which requests were sent again.
     public var retries = 0
-
-    /// Creates counts of zero.
-    public init() {}
   }
 
   /// From the peer to the store.
@@ -46,9 +43,6 @@ public struct ReplicationResult: Sendable, Hashable {
   public var start = Date.now
   /// The time at which it ended; `nil` while it runs.
   public var end: Date?
-
-  /// Creates an empty result.
-  public init() {}
 
   /// Everything that was rejected, in both directions.
   public var rejected: [RejectedRevision] { pulled.rejected + pushed.rejected }

@@ -11,36 +11,30 @@ import CDTJSON
 /// ```
 public struct ServerError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name.
-    public let rawValue: String
+    public let description: String
 
-    /// A code with a name.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
-
-    /// The code's name.
-    public var description: String { rawValue }
+    package init(_ name: String) { description = name }
 
     /// Everyone could read and change the datastores.
-    public static let exposed = Code(rawValue: "exposed")
+    public static let exposed = Code("exposed")
     /// A name of ``ServerConfiguration/hostNames`` is not a host name.
-    public static let invalidHostName = Code(rawValue: "invalidHostName")
+    public static let invalidHostName = Code("invalidHostName")
     /// An element of ``ServerConfiguration/origins`` is not an origin.
-    public static let invalidOrigin = Code(rawValue: "invalidOrigin")
+    public static let invalidOrigin = Code("invalidOrigin")
     /// ``ServerConfiguration/secret`` is too short.
-    public static let invalidSecret = Code(rawValue: "invalidSecret")
+    public static let invalidSecret = Code("invalidSecret")
     /// The file of users can't be used.
-    public static let users = Code(rawValue: "users")
+    public static let users = Code("users")
     /// The file of settings, ``ServerConfiguration/settingsFile``, can't be used.
-    public static let settings = Code(rawValue: "settings")
+    public static let settings = Code("settings")
     /// The certificate or its key can't be used.
-    public static let certificate = Code(rawValue: "certificate")
+    public static let certificate = Code("certificate")
     /// Another process listens at the address.
-    public static let addressInUse = Code(rawValue: "addressInUse")
+    public static let addressInUse = Code("addressInUse")
     /// The system can't listen at the address.
-    public static let address = Code(rawValue: "address")
+    public static let address = Code("address")
   }
 
   /// The kind of error.

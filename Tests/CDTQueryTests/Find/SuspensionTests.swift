@@ -49,7 +49,7 @@ func code<R>(_ body: () throws -> R) -> DatastoreError.Code? {
     _ = try body()
     return nil
   } catch {
-    return (error as? DatastoreError)?.code ?? DatastoreError.Code(rawValue: "\(error)")
+    return (error as? DatastoreError)?.code ?? DatastoreError.Code("\(error)")
   }
 }
 

@@ -11,7 +11,7 @@ enum NetworkVolume {
       _ = try manager.datastore(named: "store")
       return [:]
     } catch let error as DatastoreError {
-      return ["code": .string(error.code.rawValue), "message": .string(error.message)]
+      return ["code": .string(error.code.description), "message": .string(error.message)]
     }
   }
 }

@@ -7,34 +7,28 @@ import CDTPlatform
 /// The file is unchanged. Documents imported before the error are kept; importing again continues from there.
 public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The code's name.
-    public let rawValue: String
+    public let description: String
 
-    /// A code with a name.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
-
-    /// The code's name.
-    public var description: String { rawValue }
+    package init(_ name: String) { description = name }
 
     /// The file does not exist or can't be read.
-    public static let unreadable = Code(rawValue: "unreadable")
+    public static let unreadable = Code("unreadable")
     /// The file is encrypted.
-    public static let encrypted = Code(rawValue: "encrypted")
+    public static let encrypted = Code("encrypted")
     /// The file is not one of CDTDatastore 2.x.
-    public static let foreign = Code(rawValue: "foreign")
+    public static let foreign = Code("foreign")
     /// The file has an unsupported version.
-    public static let unsupportedVersion = Code(rawValue: "unsupportedVersion")
+    public static let unsupportedVersion = Code("unsupportedVersion")
     /// The file is damaged.
-    public static let damaged = Code(rawValue: "damaged")
+    public static let damaged = Code("damaged")
     /// The file changed during the import.
-    public static let changed = Code(rawValue: "changed")
+    public static let changed = Code("changed")
     /// A document has an invalid id, revision or body.
-    public static let invalidDocument = Code(rawValue: "invalidDocument")
+    public static let invalidDocument = Code("invalidDocument")
     /// The content of an attachment is missing or differs from what was saved.
-    public static let invalidAttachment = Code(rawValue: "invalidAttachment")
+    public static let invalidAttachment = Code("invalidAttachment")
   }
 
   /// The kind of error, for programs.

@@ -177,8 +177,7 @@ public struct TouchDBReport: Sendable, Hashable {
   /// The number of invalid documents.
   public var failed = 0
 
-  /// Creates an empty report.
-  public init() {}
+  package init() {}
 }
 
 extension Datastore {

@@ -46,7 +46,7 @@ struct RekeyCommand: ParsableCommand {
       }
       let progress = ProgressBar(noun: "documents and attachments", isQuiet: quiet)
       defer { progress.clear() }
-      try manager.reencryptDatastore(named: store.databaseName, with: new) { progress.show($0, of: $1) }
+      try manager.reencrypt(store.databaseName, new) { progress.show($0, of: $1) }
     } catch let error as DatastoreError where error.code == .notFound {
       guard try Stores.isDirectory(store.path) else { throw store.missing }
       throw error

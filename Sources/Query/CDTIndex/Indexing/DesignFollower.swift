@@ -130,7 +130,7 @@ extension Datastore {
   /// Finds members of design documents that are stored and never used: JavaScript functions, and indexes that can't be made.
   ///
   /// - Returns: A finding for each; these findings are not damage.
-  public func checkDesignDocuments() throws -> [IntegrityFinding] {
+  package func checkDesignDocuments() throws -> [IntegrityFinding] {
     try mapped { try queryExtension().design.notes() }
   }
 

@@ -1,5 +1,5 @@
 import CDTDigest
-public import CDTJSON
+package import CDTJSON
 import CDTPlatform
 
 /// The definition of an index: a name, a type, fields, and which documents it holds.
@@ -28,10 +28,10 @@ public struct IndexDefinition: Sendable, Hashable {
   /// Values in order, or words.
   public var type: IndexType { options.type }
   /// The collation by which the index compares strings; `nil` to compare their bytes.
-  public var collation: Collation? { options.collation }
+  package var collation: Collation? { options.collation }
   /// The number of leading fields whose values make the groups of a summary, which sums the numbers of the other fields; `nil` for
   /// any other index.
-  public var groupedFields: Int? { options.sums.map { fields.count - $0.count } }
+  package var groupedFields: Int? { options.sums.map { fields.count - $0.count } }
 
   /// The fields as in requests: a path, or an object with a direction.
   package var fieldsJSON: JSONValue {
@@ -49,7 +49,7 @@ public enum IndexType: String, Sendable, Hashable, Codable {
 
 extension IndexDefinition {
   /// The maximum number of fields of an index.
-  public static let maximumFields = 32
+  package static let maximumFields = 32
 
   /// Validates a definition given by the user.
   ///

@@ -11,19 +11,18 @@ public struct FieldSummary: Sendable, Hashable {
   public let documents: Int
   /// The fields, each behind the one that it is in, otherwise in the order in which they were found.
   public let fields: [Field]
-  /// The approximate number of fields that were left out, because there are more than ``maximumFields``, or more than
-  /// ``maximumFieldsOfObject`` in one object, or because a path is longer than
-  /// ``maximumPathLength``.
+  /// The approximate number of fields that were left out, because there are more than 1,000, or more than 200 in one object
+  /// of a document, or because a path is longer than 1,024 bytes.
   public let omittedFields: Int
   /// The indexes that may help, the most selective first.
   public let proposedIndexes: [ProposedIndex]
 
   /// The maximum number of fields.
-  public static let maximumFields = 1_000
+  package static let maximumFields = 1_000
   /// The maximum number of fields of one object below the document itself.
-  public static let maximumFieldsOfObject = 200
+  package static let maximumFieldsOfObject = 200
   /// The maximum length of a path in bytes.
-  public static let maximumPathLength = 1_024
+  package static let maximumPathLength = 1_024
   /// The maximum number of distinct values of a field that are counted one by one.
   static let maximumCounts = 100
   /// The maximum number of values in the sample of a field.

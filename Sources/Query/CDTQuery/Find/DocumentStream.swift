@@ -8,9 +8,6 @@ import Synchronization
 ///
 /// See <doc:QueryingDocuments#Results>.
 public struct DocumentStream: AsyncSequence, Sendable {
-  /// A matching document.
-  public typealias Element = DocumentRevision
-
   let store: Datastore
   let query: Query
 

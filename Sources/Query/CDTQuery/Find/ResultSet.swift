@@ -107,8 +107,8 @@ public final class ResultSet: Sendable {
   /// which is the fastest way to pass on results.
   ///
   /// - Parameters:
-  ///   - inliningAttachments: Whether to include attachments as `_attachments`, in the format of
-  ///     `Attachments.inlineJSON()`.
+  ///   - inliningAttachments: Whether to include attachments as `_attachments`, with their content in Base64, as
+  ///     CouchDB does.
   ///   - onLoss: Called for each attachment whose content is missing or damaged, which is then left out. Without it, such an
   ///     attachment ends the reading with its error.
   ///   - body: Called with the bytes of each document.

@@ -104,19 +104,8 @@ extension Datastore {
     return try readForQuery { try $0.group(type, query) }
   }
 
-  /// Returns one row for each combination of values of some fields, decoded, on one of the datastore's threads.
-  public func group<Row: Decodable & Sendable>(
-    _ type: Row.Type, by fields: [String], _ aggregates: GroupQuery.Aggregate...,
-    where selector: JSONObject = [:], unwind: String? = nil, having: JSONObject = [:], sort: [SortField] = [],
-    skip: Int = 0, limit: Int? = nil
-  ) async throws -> [Row] {
-    let documents = try Query(selector, skip: skip, limit: limit, sort: sort)
-    let query = try GroupQuery(documents, by: fields, aggregates, unwind: unwind, having: having)
-    return try await readForQuery { try $0.group(type, query) }
-  }
-
   /// Returns one row for each combination of values of some fields, computed on one of the datastore's threads and decoded where it is
-  /// called, as the type can't be used elsewhere.
+  /// called.
   nonisolated(nonsending) public func group<Row: Decodable>(
     _ type: Row.Type, by fields: [String], _ aggregates: GroupQuery.Aggregate...,
     where selector: JSONObject = [:], unwind: String? = nil, having: JSONObject = [:], sort: [SortField] = [],

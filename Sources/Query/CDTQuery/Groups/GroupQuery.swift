@@ -16,7 +16,7 @@ public import CDTJSON
 /// See <doc:QueryingDocuments#Groups>.
 public struct GroupQuery: Sendable, Hashable {
   /// The maximum number of fields, and of aggregates.
-  public static let maximumFields = 32
+  package static let maximumFields = 32
 
   /// The documents, and the order and page of the rows. Rows are ordered by the fields unless there is a sort.
   public var query: Query

@@ -14,9 +14,6 @@ public import CDTJSON
 ///
 /// See <doc:FollowingResults>.
 public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
-  /// The results, and what has changed.
-  public typealias Element = LiveUpdate<Item>
-
   fileprivate let store: Datastore
   fileprivate let query: Query
   /// The rules of the reader; `nil` for those of the datastore.

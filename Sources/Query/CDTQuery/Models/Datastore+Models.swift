@@ -71,15 +71,6 @@ extension Datastore {
     return try readForQuery { try $0.first(query) }
   }
 
-  /// Returns the first model that meets a condition, on one of the datastore's threads.
-  nonisolated(nonsending) public func first<Model: Decodable & Sendable>(
-    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, SortField>...
-  ) async throws -> Model? {
-    let query = try ModelQuery(condition, sort)
-    return try await readForQuery { try $0.first(query) }
-  }
-
   /// Returns the first model that meets a condition, read on one of the datastore's threads and decoded where it is called.
   nonisolated(nonsending) public func first<Model: Decodable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },

@@ -13,10 +13,10 @@ public import CDTJSON
 /// See <doc:QueryingDocuments#find>.
 public struct Query: Sendable, Hashable {
   /// The maximum number of fields of a sort.
-  public static let maximumSortFields = 32
+  package static let maximumSortFields = 32
 
   /// The maximum number of includes.
-  public static let maximumIncludes = 32
+  package static let maximumIncludes = 32
 
   /// The selector of the documents.
   public var selector: QuerySelector

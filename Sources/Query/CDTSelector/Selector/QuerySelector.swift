@@ -10,10 +10,10 @@ public import CDTJSON
 /// A selector is fully validated when it is created, so it can always run. See <doc:QueryingDocuments#Selectors>.
 public struct QuerySelector: Sendable, Hashable {
   /// The maximum nesting depth of clauses.
-  public static let maximumDepth = 100
+  package static let maximumDepth = 100
 
   /// The maximum number of clauses; the members of `$in` don't count.
-  public static let maximumClauses = 10_000
+  package static let maximumClauses = 10_000
 
   package let clause: Clause
 

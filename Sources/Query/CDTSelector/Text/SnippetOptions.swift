@@ -13,7 +13,7 @@ package import CDTJSON
 /// See <doc:QueryingDocuments#Snippets>.
 public struct SnippetOptions: Sendable, Hashable {
   /// The maximum of ``words`` and ``limit``, and of the length of a mark in bytes.
-  public static let maximum = 100
+  package static let maximum = 100
 
   /// The number of words on each side of a match. In an index with the tokenizer `trigram` it is that of characters.
   public var words: Int

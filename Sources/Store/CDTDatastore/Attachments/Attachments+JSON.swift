@@ -1,5 +1,5 @@
 import CDTDigest
-public import CDTJSON
+package import CDTJSON
 import CDTPlatform
 
 // Attachments inside a document's JSON, as CouchDB writes them:
@@ -9,7 +9,7 @@ extension Attachments {
   /// The attachments as CouchDB's `_attachments`, with base64 content. All of it is in memory at once.
   ///
   /// - Throws: The errors of `DocumentAttachment.data()`.
-  public func inlineJSON() throws -> JSONObject {
+  package func inlineJSON() throws -> JSONObject {
     try inlineJSON { throw $0 }
   }
 
@@ -33,7 +33,7 @@ extension Attachments {
   /// - Parameter inline: The value of `_attachments`. A missing `content_type` becomes `application/octet-stream`, and
   ///   `revpos` is ignored. A SHA-1 `digest` must match the data.
   /// - Throws: ``DatastoreError`` with the code `.invalidAttachment`.
-  public init(inlineJSON inline: JSONValue) throws(DatastoreError) {
+  package init(inlineJSON inline: JSONValue) throws(DatastoreError) {
     guard case .object(let entries) = inline else { throw DatastoreError(.inlineAttachmentsNoObject) }
     self.init()
     for (name, entry) in entries { self[name] = try DocumentAttachment(inlineJSON: entry, name: name) }

@@ -32,9 +32,6 @@ extension Datastore {
 /// `lastSequence`. After a change of the manager's user it throws the code `.userChanged`: documents that the new user sees may have
 /// changed before, so begin again from 0. It never blocks a thread of Swift's pool.
 public struct LiveChanges: AsyncSequence, Sendable {
-  /// A batch of changes, and the sequence from which to continue.
-  public typealias Element = Changes
-
   let store: Datastore
   let sequence: Int64
 

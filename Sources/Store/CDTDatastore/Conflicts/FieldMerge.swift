@@ -56,7 +56,7 @@ public struct FieldConflict: Sendable, Hashable {
   }
 
   /// `{"path": "age", "base": 36, "versions": {"2-b": 37, "2-a": 38}}`; what is not there is left out.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["path": .string(path)]
     json["base"] = base
     json["versions"] = .object(

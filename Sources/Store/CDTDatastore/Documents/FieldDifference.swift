@@ -10,7 +10,7 @@ public struct FieldDifference: Sendable, Hashable {
   public let new: JSONValue?
 
   /// `{"path": "age", "old": 36, "new": 37}`; what is not there is left out.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["path": .string(path)]
     json["old"] = old
     json["new"] = new

@@ -1,5 +1,5 @@
 import CDTDigest
-import CDTPlatform
+public import CDTPlatform
 
 /// The secret with which a datastore is encrypted.
 ///
@@ -62,7 +62,7 @@ extension Encryption {
   }
 }
 
-extension Encryption: CustomStringConvertible, CustomReflectable {
+extension Encryption: CustomStringConvertible, SecretHolder {
   /// The kind of secret.
   public var description: String {
     switch self {
@@ -70,7 +70,4 @@ extension Encryption: CustomStringConvertible, CustomReflectable {
     case .passphrase: "a passphrase"
     }
   }
-
-  /// Without the secret.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -12,8 +12,8 @@ import CDTPlatform
 ///
 /// ```swift
 /// let tasks = try manager.datastore(named: DatabaseName("user-tasks/2026"))
-/// tasks.name                                        // user-tasks/2026
-/// try manager.databaseNames().map(\.directoryName)  // ["user-tasks%2F2026"]
+/// tasks.name                   // user-tasks/2026
+/// try manager.databaseNames()  // [user-tasks/2026]
 /// ```
 public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
@@ -31,8 +31,8 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
 
   /// Checks a name.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.invalidName` if it follows neither rule, or its ``directoryName`` has more
-  ///   than 255 bytes.
+  /// - Throws: ``DatastoreError`` with the code `.invalidName` if it follows neither rule, or has more than 255 bytes
+  ///   with `%2F` in place of each `/`.
   public init(_ name: String) throws(DatastoreError) {
     description = name
     guard Self.isOfDatastore(name) || isOfCouchDB || name == Self.replicator else {
@@ -43,7 +43,7 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   /// The name of the datastore in a directory.
   ///
   /// - Throws: ``DatastoreError`` with the code `.invalidName` if no datastore is stored in a directory of this name.
-  public init(directoryName: String) throws(DatastoreError) {
+  package init(directoryName: String) throws(DatastoreError) {
     guard !directoryName.utf8.contains(UInt8(ascii: "/")),
       let name = try? DatabaseName(directoryName.replacing("%2F", with: "/"))
     else { throw DatastoreError(.invalidDatabaseName(directoryName)) }
@@ -57,7 +57,7 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The name of the directory: the name with `%2F` in place of each `/`.
-  public var directoryName: String { description.replacing("/", with: "%2F") }
+  package var directoryName: String { description.replacing("/", with: "%2F") }
 
   /// Whether a manager takes the name as a string.
   var isOfDatastore: Bool { Self.isOfDatastore(description) }

@@ -343,7 +343,12 @@ public final class DatastoreManager: Sendable {
   ///   - encryption: The new secret.
   /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if the secret is wrong, or if it
   ///   is not encrypted; `.busy` if others that open, close or delete it take longer than the busy timeout; `.full`, `.io`.
-  public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
+  public func changeEncryption(ofDatastoreNamed name: String, to encryption: Encryption) throws {
+    try changeEncryption(ofDatastoreNamed: DatabaseName(ofDatastore: name), to: encryption)
+  }
+
+  /// Replaces the secret of an encrypted datastore whose name may be one of CouchDB.
+  package func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
     guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }
     let hold = try suspension.holdFiles()
     defer { _ = hold }
@@ -354,11 +359,6 @@ public final class DatastoreManager: Sendable {
     try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
       try KeyFile.changeSecret(in: path(name), from: old, to: encryption)
     }
-  }
-
-  /// Replaces the secret of an encrypted datastore; see `changeEncryption(ofDatastoreNamed:to:)` with a `DatabaseName`.
-  public func changeEncryption(ofDatastoreNamed name: String, to encryption: Encryption) throws {
-    try changeEncryption(ofDatastoreNamed: DatabaseName(ofDatastore: name), to: encryption)
   }
 
   /// Encrypts a datastore, which is not open, with a new data key, or makes it one that is not encrypted.
@@ -386,22 +386,15 @@ public final class DatastoreManager: Sendable {
   ///   more; `.io`, also if the file system can't exchange two directories. The datastore is then unchanged.
   /// - Complexity: O(*bytes*).
   public func reencryptDatastore(
-    named name: DatabaseName, with encryption: Encryption?,
-    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) throws {
-    try reencrypt(name, encryption, stop: nil, progress)
-  }
-
-  /// Encrypts a datastore with a new data key; see `reencryptDatastore(named:with:progress:)` with a `DatabaseName`.
-  public func reencryptDatastore(
     named name: String, with encryption: Encryption?,
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws {
-    try reencryptDatastore(named: DatabaseName(ofDatastore: name), with: encryption, progress: progress)
+    try reencrypt(DatabaseName(ofDatastore: name), encryption, progress)
   }
 
-  func reencrypt(
-    _ name: DatabaseName, _ encryption: Encryption?, stop: StopSignal?,
+  /// Encrypts a datastore whose name may be one of CouchDB with a new data key.
+  package func reencrypt(
+    _ name: DatabaseName, _ encryption: Encryption?, stop: StopSignal? = nil,
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     guard try exists(name) else { throw DatastoreError(.noSuchDatastore(name.description, in: directory)) }

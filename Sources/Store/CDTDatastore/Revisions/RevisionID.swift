@@ -17,7 +17,7 @@ public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
   public let suffix: String
 
   /// The maximum length of an id in bytes: the digest includes the length of the parent's id as one byte.
-  public static let maximumLength = 255
+  package static let maximumLength = 255
 
   /// Parses an id such as `1-1f75`; `nil` for invalid text. The generation is a positive number without sign, space or
   /// leading zeros.

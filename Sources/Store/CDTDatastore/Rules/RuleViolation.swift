@@ -33,7 +33,7 @@ public struct RuleViolation: Error, Hashable, Sendable {
   }
 
   /// `forbidden` or `unauthorized`, as in CouchDB's replies.
-  public var error: String { isUnauthorized ? "unauthorized" : "forbidden" }
+  package var error: String { isUnauthorized ? "unauthorized" : "forbidden" }
 }
 
 extension RuleViolation: CustomStringConvertible {
@@ -60,7 +60,7 @@ public struct RuleFailure: Hashable, Sendable {
   }
 
   /// The failure as in a server's reply.
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "path": .array(path), "type": .string(type), "params": .array(parameters), "message": .string(message),
     ]

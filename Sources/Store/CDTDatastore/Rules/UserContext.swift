@@ -1,4 +1,4 @@
-public import CDTJSON
+package import CDTJSON
 
 /// A user, for the rules of a datastore: `userCtx` in a rule.
 ///
@@ -28,7 +28,7 @@ public struct UserContext: Sendable, Hashable {
   /// The object that rules see, as at CouchDB.
   ///
   /// - Parameter database: The name of the database.
-  public func json(inDatabase database: String) -> JSONObject {
+  package func json(inDatabase database: String) -> JSONObject {
     [
       "db": .string(database), "name": name.map { .string($0) } ?? .null,
       "roles": .array(roles.map { .string($0) }),
