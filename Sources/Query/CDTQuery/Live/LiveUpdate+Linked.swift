@@ -4,7 +4,7 @@ extension Datastore {
   /// The results of a typed query that includes linked models, now and after every commit that changes them or the linked documents.
   ///
   /// ```swift
-  /// let query = try ModelQuery(Tool.self, sort: \.name.ascending).including(\.owner)
+  /// let query = try ModelQuery(Tool.self, where: { $0.owner != nil }, sort: \.name.ascending).including(\.owner)
   /// for try await update in store.live(query) {
   ///   let people = try update.linked(\.owner)
   ///   for tool in update.results { print(tool.name, people[tool.owner]?.name ?? "nobody") }
