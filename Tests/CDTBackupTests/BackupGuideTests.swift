@@ -69,7 +69,9 @@ import Testing
     }
   }
 
-  @Test func `every example of the page is code of this file`() throws {
+  @Test func `every example of the page and of the comments is code of this file`() throws {
     try expectExamples(of: "backup.md", in: #filePath, atLeast: 5)
+    try expectExamples(ofComments: "Care/CDTBackup/StoreComparison.swift", in: #filePath)
+    try expectExamples(ofComments: "Care/CDTBackup/Backup+State.swift", in: #filePath)
   }
 }

@@ -68,13 +68,13 @@ import Testing
     """
 
   @Test func `the examples compile`() throws {
-    try Self.expectCompiles(page: "docs/apple.md", blocks: 4) {
+    try Self.expectCompiles(pages: ["docs/apple.md"], blocks: 4) {
       Self.declarations + Self.library + $0.joined(separator: "\n\n")
     }
   }
 
   @Test func `the views of the guide to live queries compile`() throws {
-    try Self.expectCompiles(page: "docs/live.md", blocks: 3, where: { $0.contains("some View") }) {
+    try Self.expectCompiles(pages: ["docs/live.md"], blocks: 3, where: { $0.contains("some View") }) {
       Self.declarations
         + """
         struct Errand: DocumentModel {
@@ -88,8 +88,29 @@ import Testing
     }
   }
 
+  @Test func `the views in comments compile`() throws {
+    let live = "Sources/Query/CDTQuery/Live"
+    let pages = [
+      "\(live)/LiveResults.swift", "\(live)/LiveDocument.swift",
+      "Sources/Sync/CDTReplication/LiveReplication.swift",
+    ]
+    try Self.expectCompiles(pages: pages, blocks: 3) {
+      Self.declarations
+        + """
+        struct Task: DocumentModel {
+          var id = UUID()
+          var revision: RevisionID?
+          var title: String
+          var due: Date?
+          var isDone = false
+        }
+
+        """ + $0.joined(separator: "\n\n")
+    }
+  }
+
   @Test func `the examples of the README compile`() throws {
-    try Self.expectCompiles(page: "README.md", blocks: 3) { blocks in
+    try Self.expectCompiles(pages: ["README.md"], blocks: 3) { blocks in
       """
       import CDTQuery
       import CDTReplication
@@ -106,10 +127,12 @@ import Testing
   }
 
   private static func expectCompiles(
-    page: String, blocks count: Int, where isIncluded: (String) -> Bool = { _ in true },
+    pages: [String], blocks count: Int, where isIncluded: (String) -> Bool = { _ in true },
     _ program: ([String]) -> String
   ) throws {
-    let text = try String(contentsOf: Repository.root.appending(path: page), encoding: .utf8)
+    let text = try pages.map {
+      try String(contentsOf: Repository.root.appending(path: $0), encoding: .utf8)
+    }.joined(separator: "\n").replacing(/(?m)^ *\/\/\/ ?/, with: "")
     let blocks = text.components(separatedBy: "```swift\n").dropFirst().compactMap {
       $0.components(separatedBy: "\n```").first
     }.filter(isIncluded)

@@ -39,6 +39,9 @@ import Testing
 
   @Test func `the page's code is here`() throws {
     try expectExamples(of: "replication.md", in: #filePath, atLeast: 3)
+    try expectExamples(ofComments: "Sync/CDTReplication/Replicator.swift", in: #filePath) {
+      $0.contains("hasPushed")
+    }
   }
 
   @Test func `a server without users takes no session`() async throws {

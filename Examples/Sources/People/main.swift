@@ -1,23 +1,23 @@
 import CDTQuery
 
-struct Person: Codable {
+struct Person: DocumentModel {
+  var id: String
+  var revision: RevisionID?
   var name: String
   var age: Int
 }
 
-let manager = try DatastoreManager(directory: "data")
-let contacts = try manager.datastore(named: "contacts")
+let contacts = try DatastoreManager(directory: "data").datastore(named: "contacts")
+try contacts.ensureIndexed(Person.self, \.age)
 
 // The first run fills the store.
-if try contacts.read({ try $0.documentCount() }) == 0 {
-  for person in [
-    Person(name: "Mike", age: 36), Person(name: "Zoe", age: 12), Person(name: "Anna", age: 41),
-  ] {
-    try contacts.createDocument(from: DocumentDraft(id: person.name, encoding: person))
-  }
+if try contacts.count(Person.self) == 0 {
+  try contacts.save([
+    Person(id: "mike", name: "Mike", age: 36), Person(id: "zoe", name: "Zoe", age: 12),
+    Person(id: "anna", name: "Anna", age: 41),
+  ])
 }
 
-try contacts.ensureIndexed(["age"])
-for person in try contacts.find(Person.self, ["age": ["$gte": 18]], sort: ["age"]) {
-  print(person.name, person.age)
+for adult in try contacts.find(Person.self, where: { $0.age >= 18 }, sort: \.age.ascending) {
+  print(adult.name, adult.age)
 }

@@ -6,8 +6,8 @@ extension Backup {
   /// Opens a state as a datastore that can only be read.
   ///
   /// ```swift
-  /// let (yesterday, _) = try backup.datastore(at: .time(Date.now - 86_400))
-  /// let person = try yesterday.document(withID: "mike")
+  /// let (before, _) = try Backup(directory: backup).datastore(at: .sequence(report.increment.sequence))
+  /// print(try before.find(["n": ["$lt": 5]]).count)
   /// ```
   ///
   /// The state is restored in a directory for temporary files, which is removed when nobody holds the datastore. The directory that a

@@ -29,6 +29,14 @@ public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
   public let second: DocumentRevision?
 
   /// The fields that differ between the two winners; empty if only revision ids or other leaves differ.
+  ///
+  /// ```swift
+  /// try before.compare(with: store) { difference in
+  ///   for field in difference.fields {
+  ///     print(difference.documentID, field.path, field.old ?? .null, field.new ?? .null)
+  ///   }
+  /// }
+  /// ```
   public var fields: [FieldDifference] {
     guard let some = second ?? first else { return [] }
     let absent = DocumentRevision(id: some.id, revisionID: some.revisionID, body: nil)
@@ -61,7 +69,9 @@ extension Datastore {
   /// Compares the leaves of all documents, deleted ones too, and what they contain, with those of another datastore.
   ///
   /// ```swift
-  /// try store.compare(with: restored) { difference in print(difference) }
+  /// try store.compare(with: restored) { difference in
+  ///   print(difference)
+  /// }
   /// ```
   ///
   /// Documents that have expired when the call begins are left out of both; of the state of a backup, those that had expired then.

@@ -4,6 +4,10 @@ import CDTSelector
 import Synchronization
 
 /// The enforcement of a datastore's rules for a user, see ``CDTDatastore/DatastoreOptions/rules``.
+///
+/// ```swift
+/// let rules = user.map { RuleEnforcement.enforced(as: $0) } ?? .notEnforced
+/// ```
 public struct RuleEnforcement: Sendable {
   let rules: EnforcedRules?
 

@@ -293,7 +293,7 @@ extension QueryError {
         "a property of \(type) of the type \(value) is computed, or observed, so documents "
           + "don't have it; use a stored property without observers, or a selector"
       case .undecodableRow(let row, let type, let reason):
-        "the row \(row.text) can't be decoded as \(type): \(reason); make the property optional, or select documents that have the field"
+        "the row \(row.text) can't be decoded as \(type): \(reason); give the property the name and the type of a member of the row, optional if documents can lack it"
       case .undecodableValue(let value, let type, let reason):
         "the value \(value.text) can't be decoded as \(type): \(reason); leave out its documents by the condition"
       case .reservedField:

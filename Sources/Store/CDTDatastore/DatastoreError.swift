@@ -62,6 +62,14 @@ public struct DatastoreError: Error, Hashable, Sendable {
     /// A sequence is greater than the datastore's last one.
     public static let unknownSequence = Code("unknownSequence")
     /// The manager has another user than when the operation began.
+    ///
+    /// ```swift
+    /// do {
+    ///   for try await changes in store.liveChanges() { print(changes.documents.map(\.id)) }
+    /// } catch let error as DatastoreError where error.code == .userChanged {
+    ///   print("another user has logged in: begin again")
+    /// }
+    /// ```
     public static let userChanged = Code("userChanged")
   }
 

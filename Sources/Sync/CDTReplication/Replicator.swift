@@ -63,7 +63,7 @@ public final class Replicator: Sendable {
   /// Whether the replication has brought the current revision of a document to the other end, or has found it there.
   ///
   /// ```swift
-  /// let isSaved = try await replicator.hasPushed(task.id)
+  /// let isSaved = try await replicator.hasPushed(errand.id)
   /// ```
   ///
   /// The last checkpoint in the store says it, so it is known after a restart, and the other end is not asked: a database that was deleted

@@ -49,7 +49,25 @@ import Testing
       #expect(
         error?.message
           == #"the row {"city":null,"n":1,"total":"none"} can't be decoded as City: total: expected a number, found a string; "#
-          + "make the property optional, or select documents that have the field")
+          + "give the property the name and the type of a member of the row, optional if documents can lack it"
+      )
+    }
+  }
+
+  struct Town: Decodable { var town: String, n: Int }
+
+  @Test func `a row type whose property is not a member of the rows is an error that shows the row`()
+    async throws
+  {
+    try Self.withOrders { store in
+      let counts = try GroupQuery(Query(["city": ["$gt": nil]]), by: ["city"], [.count(as: "n")])
+      let error = #expect(throws: QueryError.self) {
+        try store.read { try $0.group(Town.self, counts) }
+      }
+      #expect(
+        error?.message
+          == #"the row {"city":"Bern","n":2} can't be decoded as Town: there is no member "town"; give the property the "#
+          + "name and the type of a member of the row, optional if documents can lack it")
     }
   }
 

@@ -86,12 +86,12 @@ import Testing
     var id = UUID().uuidString
     var revision: RevisionID?
     var title: String
-    var owner: Person.ID?
+    var owner: Reference<Person>?
   }
 
   @Test func `linked models follow`() async throws {
     try await withTemporaryDatastore { store in
-      try await store.save(Tool(title: "Axe", owner: "ann"))
+      try await store.save(Tool(title: "Axe", owner: Reference(id: "ann")))
       var shown: [[String]] = []
       func show(_ lines: [String]) {
         shown.append(lines)
@@ -105,10 +105,10 @@ import Testing
         }
       }
       let tools = try ModelQuery(Tool.self, where: { $0.title != nil }, sort: \.title.ascending)
-        .including(\.owner, as: Person.self)
+        .including(\.owner)
       for try await update in store.live(tools) {
-        let people = try update.linked(\.owner, as: Person.self)
-        show(update.results.map { "\($0.title): \(people[$0.owner ?? ""]?.name ?? "nobody")" })
+        let people = try update.linked(\.owner)
+        show(update.results.map { "\($0.title): \(people[$0.owner]?.name ?? "nobody")" })
         if update.results.isEmpty { break }
       }
       #expect(shown == [["Axe: nobody"], ["Axe: Ann"], []])

@@ -100,6 +100,11 @@ import Testing
       let count = try await store.count(Errand.self) { $0.owner.city == "Bern" || $0.owner == nil }
       #expect(urgent == [milk] && first == nil && count == 1)
 
+      let today = Calendar.current.startOfDay(for: .now)
+      let tomorrow = Calendar.current.date(byAdding: .day, value: 1, to: today) ?? today
+      let dueToday = try await store.find(Errand.self, where: { (today..<tomorrow).contains($0.due) })
+      #expect(dueToday.isEmpty)
+
       let query = try ModelQuery(
         Errand.self, where: { $0.priority > .low }, sort: \.title.ascending, limit: 10)
       print(query)  // {"selector":{"priority":{"$gt":1}},"sort":["title"],"limit":10}
@@ -190,9 +195,15 @@ import Testing
         Errand.self, where: { !$0.isDone && $0.due < .now }, .set(\.due, nil), .increment(\.postponed))
       try await store.update(Errand.self, where: { $0.id == "milk" }, .apply { $0.isDone.toggle() })
       try await store.delete(Errand.self, where: { $0.isDone })
+      for _ in 1...2 {
+        try await store.write { transaction in
+          let isKnown = try transaction.count(Errand.self, where: { $0.title == "Dust" && !$0.isDone }) > 0
+          if !isKnown { try transaction.save(Errand(title: "Dust")) }
+        }
+      }
       let late = try await store.document(withID: "late", as: Errand.self)
       #expect(count == 1 && late.due == nil && late.postponed == 1 && !milk.isDone)
-      #expect(try await store.count(Errand.self) == 3)
+      #expect(try await store.count(Errand.self) == 4)
     }
   }
 

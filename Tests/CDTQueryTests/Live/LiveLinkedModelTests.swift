@@ -43,6 +43,29 @@ import Testing
     }
   }
 
+  struct Saw: DocumentModel {
+    var id: String
+    var revision: RevisionID?
+    var owner: Reference<Person>?
+    var users: [Reference<Person>] = []
+  }
+
+  @MainActor @Test func `references are linked without a type`() async throws {
+    let manager = try DatastoreManager.inMemory()
+    defer { manager.close() }
+    let store = try await manager.datastore(named: "store")
+    let ann = try await store.save(Person(id: "ann", name: "Ann"))
+    let bob = try await store.save(Person(id: "bob", name: "Bob"))
+    let saw = try await store.save(Saw(id: "saw", owner: Reference(ann), users: [Reference(bob)]))
+    let query = try ModelQuery(Saw.self, where: { $0.id == "saw" }).including(\.owner).including(\.users)
+    var updates = store.live(query).makeAsyncIterator()
+    let update = try #require(try await updates.next())
+    #expect(try update.linked(\.owner)[saw.owner]?.name == "Ann")
+    #expect(try update.linked(\.users).map { $0.value.name } == ["Bob"])
+    let saws = LiveResults(store.live(query), immediately: true)
+    #expect(try saws.linked(\.owner)[saw.owner]?.name == "Ann" && saws.linked(\.users).count == 1)
+  }
+
   @Test func `a property that the query does not include is an error`() async throws {
     try await withTemporaryDatastore { store in
       try await store.save(Tool(id: "axe", title: "Axe", owner: "ann"))

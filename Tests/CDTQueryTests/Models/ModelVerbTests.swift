@@ -53,6 +53,24 @@ import Testing
     }
   }
 
+  @Test func `a transaction finds what it has written`() throws {
+    try Self.withTools { store in
+      try store.write { transaction in
+        try transaction.update(Tool.self, where: { $0.name == "Bit" }, .set(\.isLent, true))
+        #expect(try transaction.count(Tool.self) == 3)
+        #expect(try transaction.count(Tool.self, where: { $0.isLent }) == 3)
+        #expect(try transaction.first(Tool.self, sort: \.name.descending)?.id == "can")
+        let light = try transaction.find(
+          Tool.self, where: { $0.isLent && $0.weight < 1 }, sort: \.weight.ascending, skip: 1, limit: 5)
+        #expect(light.map(\.id) == ["can"])
+        try transaction.createDocument(from: DocumentDraft(id: "bad", body: ["name": 5]))
+        var errors: [DatastoreError] = []
+        let all = try transaction.find(Tool.self, undecodable: { errors.append($0) })
+        #expect(all.count == 3 && errors.map(\.documentID) == ["bad"])
+      }
+    }
+  }
+
   @Test func `update changes the models that meet the condition`() throws {
     try Self.withTools { store in
       let count = try store.update(

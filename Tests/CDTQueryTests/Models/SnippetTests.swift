@@ -112,6 +112,8 @@ import Testing
     "store.update(Job.self, where: { _ in .all }, .append(\\.tags, text), .remove(\\.tags, \"x\"), .rename(from: \"stat\", to: \\.title))",
     "store.update(Job.self, where: { $0.id == text }, .apply { $0.isDone.toggle() }, .set(\\.kind, .chore), .increment(\\.cost, by: 2))",
     "store.write { try $0.update(Job.self, where: { $0.isDone }, .set(\\.isDone, false)) }",
+    "store.read { try $0.find(Job.self, where: { $0.isDone }, sort: \\.due.descending, limit: 3) { print($0.message) } }",
+    "store.read { try ($0.first(Job.self, where: { $0.isDone }), $0.count(Job.self), $0.count(Job.self) { $0.isDone }) }",
     "store.delete(Job.self, where: { $0.isDone && $0.due < now })",
     "store.distinct(Job.self, \\.owner.city).map { $0.uppercased() }",
     "store.distinct(Job.self, \\.tags, where: { $0.isDone }).map { $0.uppercased() }",
@@ -187,7 +189,24 @@ import Testing
       "compare the property, without ?, with a value of its own type",
     "store.find(Job.self) { $0.key != text }":
       "compare the property, without ?, with a value of its own type",
+    "store.first(Job.self, where: { _ in isAll }, sort: \\.due.ascending)": bool,
+    "store.live(Job.self, where: { _ in isAll })": bool, "store.count(Job.self) { _ in isAll }": bool,
+    "store.delete(Job.self, where: { _ in true })": bool,
+    "store.update(Job.self, where: { _ in isAll }, .set(\\.isDone, false))": bool,
+    "store.distinct(Job.self, \\.owner.city, where: { _ in isAll })": bool,
+    "store.group(Job.self, by: \\.kind, .sum(\\.share, as: \\.total), as: Sum.self, where: { _ in isAll })":
+      bool,
+    "store.write { try $0.delete(Job.self) { job in job.isDone == true && isAll } }": bool,
+    #"ModelQuery(Job.self, where: { $0.title.contains("x") == true && isAll })"#: bool,
+    "store.find(Job.self, where: { $0.isDone }, sort: \\.dew.ascending)": misspelled,
+    "store.distinct(Job.self, \\.dew)": misspelled,
+    "store.group(Job.self, by: \\.dew, .sum(\\.share, as: \\.total), as: Sum.self)": misspelled,
+    "store.ensureIndexed(Job.self, \\.title, \\.dew)": misspelled,
+    "job.before?.title": "a reference has only an id",
   ]
+
+  private static let bool = "for a Bool write isAll ? .all : $0.age > 3"
+  private static let misspelled = "has no dynamic member 'dew' using key path from root type 'Job'"
 
   @Test func `usual mistakes have an error with the remedy`() throws {
     let errors = try Self.check(Array(Self.explained.keys))

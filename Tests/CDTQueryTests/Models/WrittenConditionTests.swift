@@ -35,6 +35,7 @@ import Testing
   private static let element = "use contains { } or allSatisfy { } with a condition on an element"
   private static let noValue = "a property has no value here"
   private static let bool = "for a Bool write isAll ? .all : $0.age > 3"
+  private static let day = "write (today..<tomorrow).contains($0.due)"
 
   /// What the compiler says of each.
   static let refused = [
@@ -59,6 +60,19 @@ import Testing
     "if $0.isDone { $0.priority > 3 } else { .all }": noValue, "$0.isDone == !$0.isNew": own,
     "$0.kind is Kind": bool, "isAll || $0.isDone": bool, "_ in isAll": bool,
     "$0.before.title == text": "a reference has only an id",
+    "$0.before.title != text && $0.isDone": "a reference has only an id",
+    #"$0.title == "a" ? true : false"#: bool, "$0.isDone || isAll": bool, "$0.isDone == true && isAll": bool,
+    #"$0.title == "a" ? $0.isDone : .all"#: noValue, "$0.share > 3 ? $0.isDone : .all": noValue,
+    #"if $0.title == "a" { .all } else { $0.isDone }"#: noValue,
+    #""a" ~= $0.title"#: noValue, "1...3 ~= $0.share": noValue,
+    #"switch $0.title { case "a": .all; default: !.all }"#: noValue,
+    "switch $0.kind { case .chore: .all; default: !.all }": noValue,
+    "switch $0.share { case 1...3: .all; default: !.all }": noValue,
+    "$0.numbers.reduce(0, +) > 3": element, "$0.parts.reduce(into: 0) { $0 += $1.price } > 3": element,
+    "Calendar.current.isDate($0.due, inSameDayAs: now)": day, "Calendar.current.isDateInToday($0.due)": day,
+    "Calendar.current.isDate($0.due, equalTo: now, toGranularity: .month)": day,
+    "Calendar.current.startOfDay(for: $0.due) == now": day,
+    "Calendar.current.component(.year, from: $0.due) == 2026": day,
     "$0.inside.title == text": "store a Reference to it",
     "$0.maybeInside.title == text": "store a Reference to it",
   ]

@@ -15,10 +15,10 @@ import Testing
     }
 
     let contacts = try DatastoreManager(directory: "people").datastore(named: "contacts")
-    try contacts.ensureIndexed(["age"])
+    try contacts.ensureIndexed(Person.self, \.age)
 
     // The first run fills the store.
-    if try contacts.find(Person.self).isEmpty {
+    if try contacts.count(Person.self) == 0 {
       try contacts.save(Person(id: "mike", name: "Mike", age: 36))
       try contacts.save(Person(id: "zoe", name: "Zoe", age: 12))
       try contacts.save(Person(id: "anna", name: "Anna", age: 41))

@@ -7,7 +7,9 @@ extension Datastore {
   /// ```swift
   /// try store.migrate("2026-11-split-name", matching: ["name": ["$type": "string"]]) { person in
   ///   let words = (person.body["name"]?.stringValue ?? "").split(separator: " ", maxSplits: 1)
-  ///   person.body["name"] = ["first": .string("\(words.first ?? "")"), "last": .string("\(words.dropFirst().first ?? "")")]
+  ///   person.body["first"] = .string("\(words.first ?? "")")
+  ///   person.body["last"] = .string("\(words.dropFirst().first ?? "")")
+  ///   person.body["name"] = nil
   /// }
   /// ```
   ///

@@ -38,6 +38,12 @@ public struct Linked<Value: Sendable>: Sendable, Sequence {
 
 extension Linked where Value: DocumentModel {
   /// The model with an id; `nil` if there is no id, no result links it, or it does not exist.
+  ///
+  /// ```swift
+  /// let query = try ModelQuery(Tool.self, where: { $0.owner != nil }).including(\.owner)
+  /// let (tools, people) = try store.read { try $0.find(query) }
+  /// for tool in tools { print(people[tool.owner]?.name ?? people[anna.id]?.name ?? "nobody") }
+  /// ```
   @_disfavoredOverload
   public subscript(id: Value.ID?) -> Value? { id.flatMap { self[$0.documentID] } }
 

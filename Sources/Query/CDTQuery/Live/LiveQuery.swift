@@ -255,6 +255,11 @@ extension Datastore {
   }
 
   /// The results of a typed query, now and after every commit that changes them.
+  ///
+  /// ```swift
+  /// let urgent = try ModelQuery(Task.self, where: { $0.priority > 3 }, sort: \.due.ascending, limit: 5)
+  /// for try await update in store.live(urgent) { print(update.results.map(\.title)) }
+  /// ```
   public func live<Model>(
     _ query: ModelQuery<Model>,
     undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { _ in }

@@ -4,10 +4,10 @@ extension Datastore {
   /// The results of a typed query that includes linked models, now and after every commit that changes them or the linked documents.
   ///
   /// ```swift
-  /// let query = try ModelQuery(Task.self, where: { !$0.isDone }).including(\.ownerID, as: Person.self)
+  /// let query = try ModelQuery(Tool.self, where: { $0.owner != nil }, sort: \.name.ascending).including(\.owner)
   /// for try await update in store.live(query) {
-  ///   let people = try update.linked(\.ownerID, as: Person.self)
-  ///   for task in update.results { print(task.title, people[task.ownerID]?.name ?? "nobody") }
+  ///   let people = try update.linked(\.owner)
+  ///   for tool in update.results { print(tool.name, people[tool.owner]?.name ?? "nobody") }
   /// }
   /// ```
   public func live<Model, each Other>(
@@ -19,7 +19,11 @@ extension Datastore {
 }
 
 extension LiveUpdate where Item: Decodable {
-  /// The models whose ids a property of the results has, by their ids, if the query includes them.
+  /// The models whose ids a property of the results has, by their ids, if the query includes them. For a `Reference`, leave out the type.
+  ///
+  /// ```swift
+  /// let people = try update.linked(\.helperID, as: Person.self)
+  /// ```
   ///
   /// - Throws: ``QueryError`` if the query does not include them; `DatastoreError` with the code `.undecodable` for a document that is
   ///   not a model, unless `undecodable` takes the error.
@@ -29,6 +33,18 @@ extension LiveUpdate where Item: Decodable {
   ) throws -> Linked<Other> {
     try included.models(at: ModelField.path(of: property).get().text, type, undecodable)
   }
+
+  /// The models to which a property of the results refers, by their ids, if the query includes them.
+  public func linked<Other>(
+    _ property: KeyPath<ModelField<Item, Item>, ModelField<Item, Reference<Other>>>,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> Linked<Other> { try linked(property, as: Other.self, undecodable: undecodable) }
+
+  /// The models to which the elements of a property refer, by their ids, if the query includes them.
+  public func linked<Other, References: Sequence<Reference<Other>>>(
+    _ property: KeyPath<ModelField<Item, Item>, ModelField<Item, References>>,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> Linked<Other> { try linked(property, as: Other.self, undecodable: undecodable) }
 }
 
 extension LiveResults where Item: Decodable {
@@ -41,6 +57,23 @@ extension LiveResults where Item: Decodable {
     if included.isEmpty, difference == nil { return Linked() }
     return try included.models(at: ModelField.path(of: property).get().text, type, undecodable)
   }
+
+  /// The models to which a property of the results refers, by their ids. See ``linked(_:as:undecodable:)``.
+  ///
+  /// ```swift
+  /// let tools = LiveResults(store.live(query), immediately: true)
+  /// let people = try tools.linked(\.owner)
+  /// ```
+  public func linked<Other>(
+    _ property: KeyPath<ModelField<Item, Item>, ModelField<Item, Reference<Other>>>,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> Linked<Other> { try linked(property, as: Other.self, undecodable: undecodable) }
+
+  /// The models to which the elements of a property refer, by their ids. See ``linked(_:as:undecodable:)``.
+  public func linked<Other, References: Sequence<Reference<Other>>>(
+    _ property: KeyPath<ModelField<Item, Item>, ModelField<Item, References>>,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> Linked<Other> { try linked(property, as: Other.self, undecodable: undecodable) }
 }
 
 extension IncludedDocuments {

@@ -1,36 +1,28 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public import CDTDatastore
 
 // A sort without its direction has an error with the remedy, instead of one about the types of key paths.
 
+@available(*, unavailable, message: "write the direction, as in \\.title.ascending or \\.title.descending")
 extension Datastore {
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "write the direction, as in \\.title.ascending or \\.title.descending")
-  public func find<Model: Decodable, Value>(
-    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, ModelField<Model, Value>>..., skip: Int = 0, limit: Int? = nil
-  ) throws -> [Model] { [] }
+  public typealias Condition<M> = (ModelField<M, M>) -> QueryCondition<M>
 
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "write the direction, as in \\.title.ascending or \\.title.descending")
-  public func first<Model: Decodable, Value>(
-    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, ModelField<Model, Value>>...
-  ) throws -> Model? { nil }
-
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "write the direction, as in \\.title.ascending or \\.title.descending")
-  public func live<Model: Decodable & Sendable, Value>(
-    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, ModelField<Model, Value>>..., skip: Int = 0, limit: Int? = nil
-  ) throws(QueryError) -> LiveQuery<Model> { live(try ModelQuery(Model.self)) }
+  public func find<M, V>(
+    _: M.Type, where _: Condition<M> = { _ in .all }, sort: Property<M, V>..., limit: Int? = nil
+  ) throws -> [M] { [] }
+  public func first<M, V>(
+    _: M.Type, where _: Condition<M> = { _ in .all }, sort: Property<M, V>...
+  ) throws -> M? { nil }
+  public func live<M: Decodable & Sendable, V>(
+    _: M.Type, where _: Condition<M> = { _ in .all }, sort: Property<M, V>..., limit: Int? = nil
+  ) throws -> LiveQuery<M> { live(try ModelQuery()) }
 }
 
+@available(*, unavailable, message: "write the direction, as in \\.title.ascending or \\.title.descending")
 extension ModelQuery {
-  /// Does not compile: the message names the remedy.
-  @available(*, unavailable, message: "write the direction, as in \\.title.ascending or \\.title.descending")
-  public init<Value>(
-    _ type: Model.Type = Model.self,
-    where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, ModelField<Model, Value>>..., skip: Int = 0, limit: Int? = nil
-  ) throws(QueryError) { try self.init(condition) }
+  public init<V>(
+    _: Model.Type = Model.self, where _: Datastore.Condition<Model> = { _ in .all },
+    sort: Datastore.Property<Model, V>..., limit: Int? = nil
+  ) throws(QueryError) { try self.init() }
 }

@@ -81,6 +81,10 @@ extension Datastore {
   }
 
   /// The number of documents that meet a condition on a model's properties; without one, of all. They are not decoded.
+  ///
+  /// ```swift
+  /// let count = try store.count(Task.self, where: { !$0.isDone })
+  /// ```
   public func count<Model: Decodable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all }
   ) throws -> Int {
@@ -101,7 +105,7 @@ extension ReadTransaction {
   /// Returns the models that match a typed query.
   ///
   /// ```swift
-  /// let tasks = try store.read { try $0.find(ModelQuery(Task.self)) { log("\($0)") } }
+  /// let tasks = try store.read { try $0.find(ModelQuery(Task.self)) { print($0.message) } }
   /// ```
   public func find<Model>(
     _ query: ModelQuery<Model>, undecodable: (DatastoreError) throws -> Void = { throw $0 }
@@ -113,4 +117,30 @@ extension ReadTransaction {
   public func first<Model>(_ query: ModelQuery<Model>) throws -> Model? {
     try firstDocument(query.query)?.decode(Model.self)
   }
+
+  /// Returns the models that meet a condition, in this transaction.
+  ///
+  /// ```swift
+  /// try store.write { transaction in
+  ///   for task in try transaction.find(Task.self, where: { $0.isDone }) { try transaction.delete(task) }
+  /// }
+  /// ```
+  ///
+  /// See `Datastore.find(_:where:sort:skip:limit:undecodable:)`.
+  public func find<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> [Model] { try find(ModelQuery(condition, sort, skip, limit), undecodable: undecodable) }
+
+  /// Returns the first model that meets a condition, or `nil` if none does.
+  public func first<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>...
+  ) throws -> Model? { try first(ModelQuery(condition, sort)) }
+
+  /// The number of documents that meet a condition on a model's properties; without one, of all. They are not decoded.
+  public func count<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all }
+  ) throws -> Int { try count(ModelQuery(condition).query) }
 }

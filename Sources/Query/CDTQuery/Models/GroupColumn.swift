@@ -4,9 +4,10 @@ import CDTJSON
 /// property by which models are grouped.
 ///
 /// ```swift
-/// struct CityRow: Decodable { var city: String?, tasks: Int, hours: Double }
+/// struct PlaceRow: Decodable { var city: String?, isDone: Bool, tasks: Int, mean: Double?, first: Date?, last: Date? }
 /// let rows = try store.group(
-///   Task.self, by: \.owner.city, .count(as: \.tasks), .sum(\.hours, as: \.hours), as: CityRow.self)
+///   Task.self, by: \.owner.city, .and(\.isDone), .count(as: \.tasks), .average(\.hours, as: \.mean),
+///   .minimum(\.due, as: \.first), .maximum(\.due, as: \.last), as: PlaceRow.self)
 /// ```
 ///
 /// The values are those of ``GroupQuery/Aggregate``.

@@ -7,6 +7,9 @@ import CDTJSON
 /// let query = try ModelQuery(Tool.self, where: { $0.name == "Saw" }).including(\.owner)
 /// let (tools, people) = try store.read { try $0.find(query) }
 /// for tool in tools { print(tool.name, people[tool.owner]?.name ?? "nobody") }
+///
+/// let more = try ModelQuery(Tool.self, where: { $0.owner != nil }).including(\.owner).including(\.users)
+/// let (all, owners, users) = try store.read { try $0.find(more) }
 /// ```
 ///
 /// A property that is a `Reference`, or an array of them, says what to include. For ids that are strings, name the type: `including(\.ownerID,

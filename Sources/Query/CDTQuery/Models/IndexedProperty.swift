@@ -1,6 +1,10 @@
 public import CDTDatastore
 
-/// A property of a model in an index: `\.name`, or `\.weight.descending`.
+/// A property of a model in an index: `\.title`, or `\.due.descending`.
+///
+/// ```swift
+/// try store.ensureIndexed(Task.self, \.title, \.due.descending)
+/// ```
 public protocol IndexedProperty: Sendable {
   /// The field of the index.
   var indexField: SortField { get }

@@ -4,9 +4,11 @@ public import CDTDatastore
 ///
 /// ```swift
 /// try store.update(Task.self, where: { $0.isDone }, .set(\.due, nil), .increment(\.edits), .append(\.tags, "archived"))
+/// try store.update(Task.self, where: { $0.tags.contains("x") }, .remove(\.tags, "x"), .apply { $0.owner?.city = "Bern" })
+/// try store.update(Task.self, where: { $0.place == nil }, .rename(from: "location", to: \.place))
 /// ```
 ///
-/// A property inside an optional is changed by `apply`: `.apply { $0.owner?.city = "Bern" }`.
+/// A property inside an optional is changed by `apply`.
 ///
 /// See <doc:StoringModels#Changing-many>.
 public struct ModelChange<Model: DocumentModel>: Sendable {

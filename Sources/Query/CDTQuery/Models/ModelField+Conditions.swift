@@ -68,6 +68,10 @@ extension Set: UnorderedValue {}
 
 extension ModelField where Value: Encodable & Equatable {
   /// The field equals a value, or is null or missing if the value is `nil`.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.place == "home" || $0.owner == nil || $0.due != nil }
+  /// ```
   public static func == (field: ModelField, value: Value?) -> QueryCondition<Model> {
     guard let value else { return !field.is("$gt", .null) }
     if !field.isOptional, let flag = value as? Bool { return field.is(flag) }
@@ -109,6 +113,10 @@ extension ModelField {
   }
 
   /// The field, with a value for a document in which it is null or missing.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { ($0.due ?? .distantFuture) > .now && !($0.isUrgent ?? false) }
+  /// ```
   public static func ?? (field: ModelField, value: Value) -> ModelField where Value: Encodable {
     field.replacingNil { try field.json(value) }
   }
@@ -145,6 +153,10 @@ extension ModelField where Value: Encodable & Comparable {
 
 extension ModelField where Value == String {
   /// The string begins with a prefix.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.title.hasPrefix("Buy") || $0.title.hasSuffix("!") || $0.title.isEmpty }
+  /// ```
   public func hasPrefix(_ prefix: String) -> QueryCondition<Model> {
     self.is("$beginsWith", .string(prefix))
   }
@@ -153,6 +165,10 @@ extension ModelField where Value == String {
   public func hasSuffix(_ suffix: String) -> QueryCondition<Model> { matches(suffix.asPattern + "\\z") }
 
   /// The string contains a text, which is not a pattern.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.title.contains("milk") }
+  /// ```
   public func contains(_ part: String) -> QueryCondition<Model> { matches(part.asPattern) }
 
   /// A pattern matches the string somewhere.
@@ -171,6 +187,10 @@ extension String {
 
 extension ModelField where Value: RawRepresentable {
   /// The raw value, as which an enumeration is stored.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.kind.rawValue == "errand" }
+  /// ```
   public var rawValue: ModelField<Model, Value.RawValue> { self.as(compared) }
 }
 

@@ -3,6 +3,10 @@ import CDTPlatform
 
 extension ModelField where Value: Sequence {
   /// The array contains an element.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.tags.contains("home") }
+  /// ```
   public func contains(_ element: Value.Element) -> QueryCondition<Model>
   where Value.Element: Encodable & Equatable {
     array { [$0: ["$elemMatch": ["$eq": try JSONValue(encoding: element)]]] }
@@ -20,6 +24,10 @@ extension ModelField where Value: Sequence {
   }
 
   /// Every element of the array meets a condition, which is true of an empty array.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.steps.allSatisfy { $0.isDone } }
+  /// ```
   public func allSatisfy(
     _ condition: (ModelField<Value.Element, Value.Element>) -> QueryCondition<Value.Element>
   ) -> QueryCondition<Model> where Value.Element: Decodable {
@@ -64,6 +72,10 @@ extension JSONObject {
 
 extension ModelField where Value: Collection {
   /// The array, set, dictionary or data is empty.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.tags.isEmpty || $0.steps.count > 2 }
+  /// ```
   public var isEmpty: QueryCondition<Model> {
     holds { path in
       if Value.self == Data.self { return [path: ["$eq": ""]] }
@@ -85,6 +97,10 @@ extension Dictionary: KeyedValue {}
 
 extension ModelField where Value: RangeReplaceableCollection {
   /// The first element of the array.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.tags.first == "home" && $0.tags[1] == "shop" }
+  /// ```
   public var first: ModelField<Model, Value.Element> { self[0] }
 
   /// The element of the array at a position.

@@ -2,7 +2,6 @@
 
 public import CDTDatastore
 public import CDTPlatform
-public import CDTSelector
 
 // What a selector can't express, as people write it in Swift. None of these declarations can be used: the message of the compiler names
 // the remedy, in place of an error about types.
@@ -51,6 +50,10 @@ extension ModelField where Value: Sequence {
   public func map<Member>(_: KeyPath<Value.Element, Member>) -> ModelField<Model, [Member]> {
     self.as(.value)
   }
+  public func reduce<T>(_: T, _: (T, Value.Element) -> T) -> ModelField<Model, T> { self.as(.value) }
+  public func reduce<T>(into _: T, _: (inout T, Value.Element) -> Void) -> ModelField<Model, T> {
+    self.as(.value)
+  }
   public func max() -> ModelField<Model, Value.Element> { self.as(.value) }
   public func min() -> ModelField<Model, Value.Element> { self.as(.value) }
 }
@@ -70,15 +73,44 @@ extension ModelField {
 extension ModelField {
   @_disfavoredOverload
   public subscript(dynamicMember _: KeyPath<Value, Bool>) -> Bool { false }
+  @_disfavoredOverload public static func == (field: ModelField, value: Value) -> Bool { false }
+  @_disfavoredOverload public static func != (field: ModelField, value: Value) -> Bool { false }
+  @_disfavoredOverload public static func > (field: ModelField, value: Value) -> Bool { false }
 }
 
 @available(
-  *, unavailable, message: "a reference has only an id: find the people first, then compare the references"
+  *, unavailable, message: "a property has no value here: write $0.age == 3, or (1...3).contains($0.age)"
 )
 extension ModelField {
-  public subscript<Other: DocumentModel, Member>(
-    dynamicMember _: KeyPath<Other, Member>
-  ) -> ModelField<Model, Member> where Value == Reference<Other> { self.as(.value) }
+  public static func ~= (pattern: Value, field: ModelField) -> Bool { false }
+  public static func ~= <Pattern>(pattern: Pattern, field: ModelField) -> Bool { false }
+  public static func ~= <Pattern>(pattern: Pattern, field: ModelField) -> QueryCondition<Model> { .all }
+}
+
+@available(
+  *, unavailable,
+  message:
+    "write (today..<tomorrow).contains($0.due), with dates of startOfDay(for:) and date(byAdding:value:to:)"
+)
+extension Calendar {
+  public func isDate<M>(_: ModelField<M, Date>, inSameDayAs _: Date) -> QueryCondition<M> { .all }
+  public func isDate<M>(
+    _: ModelField<M, Date>, equalTo _: Date, toGranularity _: Component
+  ) -> QueryCondition<M> { .all }
+  public func isDateInToday<M>(_: ModelField<M, Date>) -> QueryCondition<M> { .all }
+  public func startOfDay<M>(for date: ModelField<M, Date>) -> ModelField<M, Date> { date }
+  public func component<M>(_: Component, from date: ModelField<M, Date>) -> ModelField<M, Int> {
+    date.as(.value)
+  }
+}
+
+// In place of the properties of its model, a reference has `Never`.
+@available(
+  *, unavailable, message: "a reference has only an id: find the people first, then compare the references"
+)
+extension ModelField where Value == Never {
+  public static func == <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
+  public static func != <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
 }
 
 @available(
@@ -120,31 +152,22 @@ extension ModelField {
   message: "compare the property, without ?, with a value of its own type, which for < and > is not optional"
 )
 extension Optional {
-  @_disfavoredOverload
   public static func == <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func != <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func < <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func <= <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func > <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func >= <M, V, Other>(field: Wrapped?, value: Other) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func ?? <M, V>(field: Wrapped?, value: V) -> ModelField<M, V>
   where Wrapped == ModelField<M, V> { ModelField(isDocument: false) }
-  @_disfavoredOverload
   public static func == <M, V>(field: Wrapped?, none: _OptionalNilComparisonType) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
-  @_disfavoredOverload
   public static func != <M, V>(field: Wrapped?, none: _OptionalNilComparisonType) -> QueryCondition<M>
   where Wrapped == ModelField<M, V> { .all }
 }
@@ -157,15 +180,4 @@ extension Optional {
   where Wrapped == QueryCondition<M> { .all }
   public static func == <M>(condition: Wrapped?, holds: Bool) -> QueryCondition<M>
   where Wrapped == QueryCondition<M> { .all }
-}
-
-@available(
-  *, unavailable, message: "a condition compares properties; for a Bool write isAll ? .all : $0.age > 3"
-)
-extension Datastore {
-  @_disfavoredOverload
-  public func find<M: Decodable>(
-    _: M.Type, where _: (ModelField<M, M>) -> Bool, sort: KeyPath<ModelField<M, M>, SortField>...,
-    limit: Int? = nil
-  ) throws -> [M] { [] }
 }

@@ -49,6 +49,10 @@ public struct QueryCondition<Model>: Sendable, Hashable {
   }
 
   /// The condition holds, or for `false` does not.
+  ///
+  /// ```swift
+  /// let tasks = try store.find(Task.self) { $0.tags.contains("home") == false }
+  /// ```
   public static func == (condition: QueryCondition, holds: Bool) -> QueryCondition {
     holds ? condition : !condition
   }

@@ -13,7 +13,19 @@ public import CDTPlatform
 /// let book = try store.save(Book(id: ISBN(rawValue: "978-3"), title: "Soups"))
 /// ```
 ///
-/// A type that is `RawRepresentable` by such a type, or `LosslessStringConvertible`, only states the conformance.
+/// A type that is `RawRepresentable` by such a type, or `LosslessStringConvertible`, only states the conformance. Another type says which
+/// text it is:
+///
+/// ```swift
+/// struct Week: DocumentKey {
+///   var year: Int, number: Int
+///   var documentID: String { "\(year)-\(number)" }
+///   static func key(documentID: String) -> Week? {
+///     let parts = documentID.split(separator: "-").compactMap { Int($0) }
+///     return parts.count == 2 ? Week(year: parts[0], number: parts[1]) : nil
+///   }
+/// }
+/// ```
 public protocol DocumentKey: Hashable, Codable, Sendable {
   /// The key with this document id; `nil` if the id is not the text of a key.
   ///

@@ -71,7 +71,7 @@ extension DocumentRevision {
   /// Decodes the body as a value of your own type; members that the type does not know are ignored.
   ///
   /// ```swift
-  /// let todo = try store.document(withID: "milk").decode(Todo.self)
+  /// let milk = try store.document(withID: "milk").decode(Task.self)
   /// ```
   ///
   /// A ``DocumentModel`` also gets the document's id and revision.
@@ -157,7 +157,7 @@ extension WriteTransaction {
   ///
   /// ```swift
   /// try store.write { transaction in
-  ///   try transaction.resolveConflicts(Task.self) { versions in versions.max { $0.due < $1.due } }
+  ///   try transaction.resolveConflicts(Task.self) { versions in versions.max { $0.priority < $1.priority } }
   /// }
   /// ```
   ///

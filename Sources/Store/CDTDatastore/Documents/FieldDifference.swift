@@ -1,6 +1,10 @@
 public import CDTJSON
 
 /// A field in which two revisions differ.
+///
+/// ```swift
+/// print(changed.differences(from: stored).map(\.json.text))  // ["{\"path\":\"title\",\"old\":\"Milk\",\"new\":\"Oat milk\"}"]
+/// ```
 public struct FieldDifference: Sendable, Hashable {
   /// The path, such as `owner.city` or `_attachments.photo.jpg`. A dot in a name of the body is written `\.`.
   public let path: String
@@ -22,7 +26,7 @@ extension DocumentRevision {
   /// The fields in which the revision differs from an older one. Objects are compared member by member, arrays as a whole.
   ///
   /// ```swift
-  /// for field in task.differences(from: stored) {
+  /// for field in changed.differences(from: stored) {
   ///   print(field.path, field.old ?? .null, field.new ?? .null)
   /// }
   /// ```

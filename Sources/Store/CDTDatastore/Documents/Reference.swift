@@ -18,6 +18,7 @@
 /// ```
 ///
 /// It is stored as the text of the id. The document need not exist. See `docs/models.md`, Relations.
+@dynamicMemberLookup
 public struct Reference<Model: DocumentModel>: Hashable, Sendable {
   /// The id of the document.
   public let id: Model.ID
@@ -31,6 +32,12 @@ public struct Reference<Model: DocumentModel>: Hashable, Sendable {
   public init(_ model: Model) {
     id = model.id
   }
+
+  /// Does not compile: the message names the remedy.
+  @available(
+    *, unavailable, message: "a reference has only an id: read the model by it, or include the model"
+  )
+  public subscript<Member>(dynamicMember _: KeyPath<Model, Member>) -> Never? { nil }
 }
 
 extension Reference: Codable {
