@@ -53,7 +53,7 @@ public struct Query: Sendable, Hashable {
   /// The parts of the text around what `$text` has found, to be returned with each result; `nil` for none.
   public var snippets: SnippetOptions?
 
-  /// Whether each result has its distance, by the selector's `$near`, as the member `_distance` (``DocumentRevision/distance``).
+  /// Whether each result has its distance, by the selector's `$near`, as the member `_distance` (`DocumentRevision.distance`).
   public var returnsDistance = false
 
   /// The documents to return beside the results: for each name the path of their ids, `["owner": "ownerId", "items":
