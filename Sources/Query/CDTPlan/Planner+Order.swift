@@ -21,7 +21,10 @@ extension Planner {
     if output.isUnordered { return .unordered }
     if let terms = indexWithoutSort(source)?.terms { return .index(terms) }
     let sort = sort(for: source)
-    if sort.distance != nil { return .sorted }
+    if sort.distance != nil {
+      if case .nearest = source, !sort.isReversed { return .distance }
+      return .sorted
+    }
     if sort.isByScore {
       // Documents missing from the text index come last, sorted by id; without the index these are all documents.
       if case .text = source { return .score }
@@ -33,7 +36,7 @@ extension Planner {
       case .scan(let range):
         return sortingCostsLess(range) ? .sorted : .id(isDescending: wanted[0].isDescending)
       case .nothing, .ids: return .id(isDescending: wanted[0].isDescending)
-      case .index, .text, .union, .intersection: break
+      case .index, .text, .nearest, .union, .intersection: break
       }
     }
     guard let access = source.driver else { return .sorted }

@@ -15,6 +15,8 @@ package struct QueryPlan: Sendable {
     case index(IndexAccess)
     /// Documents that the text index finds.
     case text(TextAccess)
+    /// Documents in the order of their distances, which an index of vectors or places bounds.
+    case nearest(NearestAccess)
     /// Documents in any of the branches: indexes, searches and ids.
     case union([Source])
     /// Documents in the first source, an index or a search, and in each of the others.
@@ -31,6 +33,8 @@ package struct QueryPlan: Sendable {
     case id(isDescending: Bool)
     /// The scores of the text index, best first.
     case score
+    /// The distances from a value, the least first.
+    case distance
     /// Sorted by values or ids of the matches.
     case sorted
   }
@@ -90,7 +94,7 @@ extension QueryPlan.Order {
   /// Whether matches come in the requested order, so that a limit ends the work.
   package var isStreamed: Bool {
     switch self {
-    case .unordered, .index, .id, .score: true
+    case .unordered, .index, .id, .score, .distance: true
     case .sorted: false
     }
   }
@@ -102,6 +106,7 @@ extension QueryPlan.Source {
     switch self {
     case .index(let access): [access.index]
     case .text(let access): [access.index]
+    case .nearest(let access): [access.index]
     case .union, .intersection: parts.flatMap(\.indexes)
     case .nothing, .scan, .ids: []
     }
@@ -112,7 +117,7 @@ extension QueryPlan.Source {
     switch self {
     case .union(let branches): branches
     case .intersection(let first, let others): [first] + others
-    case .nothing, .scan, .ids, .index, .text: []
+    case .nothing, .scan, .ids, .index, .text, .nearest: []
     }
   }
 
@@ -121,7 +126,7 @@ extension QueryPlan.Source {
     switch self {
     case .index(let access): holds(access.index)
     case .nothing, .scan, .ids: false
-    case .text, .union, .intersection: indexes.contains(where: holds)
+    case .text, .nearest, .union, .intersection: indexes.contains(where: holds)
     }
   }
 
@@ -133,7 +138,7 @@ extension QueryPlan.Source {
       return rest
     }
     switch self {
-    case .nothing, .text: break
+    case .nothing, .text, .nearest: break
     case .scan(var range):
       range.continueAfter(id, isDescending: isDescending)
       self = .scan(range)
@@ -155,7 +160,7 @@ extension QueryPlan.Source {
     case .index(let access): access.mayRepeat
     case .union: true
     case .intersection(let first, _): first.mayRepeat
-    case .nothing, .scan, .ids, .text: false
+    case .nothing, .scan, .ids, .text, .nearest: false
     }
   }
 
@@ -166,7 +171,7 @@ extension QueryPlan.Source {
     case .index, .ids, .nothing: true
     case .union(let branches): branches.allSatisfy(\.isCovered)
     case .intersection(let first, _): first.isCovered
-    case .scan, .text: false
+    case .scan, .text, .nearest: false
     }
   }
 
@@ -187,6 +192,18 @@ package struct TextAccess: Sendable {
   package let match: String
   /// Whether the results need no check by the matcher.
   package let isExact: Bool
+}
+
+/// The rows of an index of vectors or places, the nearest first.
+package struct NearestAccess: Sendable {
+  package let index: IndexCatalog.Entry
+  package let near: NearField
+  /// The values of the fields before the place.
+  package var leading: [OrderKey] = []
+
+  package init(index: IndexCatalog.Entry, near: NearField, leading: [OrderKey] = []) {
+    (self.index, self.near, self.leading) = (index, near, leading)
+  }
 }
 
 /// The rows of one index that include every match.

@@ -1,4 +1,4 @@
-import CDTJSON
+package import CDTJSON
 
 // Vectors and places: few, so that distances are often equal, and some at the edges of what has a distance.
 extension RandomDocuments {
@@ -9,7 +9,7 @@ extension RandomDocuments {
   ]
 
   /// A value with a distance, or almost.
-  mutating func nearbyValue() -> JSONValue {
+  package mutating func nearbyValue() -> JSONValue {
     switch number(below: 8) {
     case 0, 1: return coordinates()
     case 2: return point()
@@ -37,7 +37,7 @@ extension RandomDocuments {
   }
 
   /// A selector with a distance, at its top or in an `$and`.
-  mutating func nearSelector() -> JSONObject {
+  package mutating func nearSelector() -> JSONObject {
     let path = path()
     let near: JSONObject = [path: .object(["$near": .object(near())])]
     switch number(below: 4) {
@@ -50,7 +50,7 @@ extension RandomDocuments {
     }
   }
 
-  private mutating func near() -> JSONObject {
+  package mutating func near() -> JSONObject {
     var near = JSONObject()
     if chance(60) {
       let metric = pick(["cosine", "euclidean", "dot"])

@@ -79,7 +79,7 @@ struct CandidateStatement: Sendable {
   // MARK: Sources
 
   /// The statements that return the candidates of a source, in order; empty for an intersection, whose parts run
-  /// separately.
+  /// separately, and for ``NearestRows``.
   ///
   /// - Parameters:
   ///   - keys: The order in which the rows of an index are read.
@@ -90,7 +90,7 @@ struct CandidateStatement: Sendable {
     completeUpTo: Int64?, form: Form
   ) -> [CandidateStatement] {
     switch source {
-    case .nothing: []
+    case .nothing, .nearest: []
     case .scan(let range): [scan(range, order, form)]
     case .ids(let ids): [documents(ids, order, form)]
     case .index(let access): [index(access, order, keys, completeUpTo, form)]

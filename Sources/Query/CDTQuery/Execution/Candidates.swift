@@ -4,6 +4,8 @@ import CDTSQLite
 final class Candidates {
   private let connection: Connection
   private let statements: [CandidateStatement]
+  /// The documents of the source in the order of their distances, before those of the statements.
+  private var nearest: NearestRows?
   /// The memory in bytes for index rows with the same values.
   private let memory: Int
   private var position = 0
@@ -14,8 +16,12 @@ final class Candidates {
   /// All statements that ran.
   private var used: [Statement] = []
 
-  init(_ statements: [CandidateStatement], on connection: Connection, memory: Int = 1 << 20) {
+  init(
+    _ statements: [CandidateStatement], nearest: NearestRows? = nil, on connection: Connection,
+    memory: Int = 1 << 20
+  ) {
     self.statements = statements
+    self.nearest = nearest
     self.connection = connection
     self.memory = memory
   }
@@ -23,6 +29,10 @@ final class Candidates {
   /// The next candidate, or `nil` after the last.
   func next() throws -> CandidateRow? {
     if let current, try current.next() { return CandidateRow(current) }
+    if let nearest {
+      if let row = try nearest.nextRow() { return row }
+      self.nearest = nil
+    }
     return try nextOfNextRun()
   }
 

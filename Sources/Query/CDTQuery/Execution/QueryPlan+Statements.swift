@@ -36,7 +36,7 @@ extension QueryPlan {
     case .index(let access) where access.filtersKeys: return nil
     case .index, .text, .scan:
       return CandidateStatement.of(source, order: .unordered, completeUpTo: completeUpTo, form: .count).first
-    case .nothing, .ids, .union, .intersection: return nil
+    case .nothing, .ids, .nearest, .union, .intersection: return nil
     }
   }
 
@@ -57,7 +57,8 @@ extension QueryPlan {
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
     if idsOnly(output) { return .idsOnly }
-    return (output == .groups || output == .texts) && order != .score ? .texts : .documents
+    return (output == .groups || output == .texts) && order != .score && order != .distance
+      ? .texts : .documents
   }
 
   /// Whether the rows of the index are filtered or sorted by their keys.
@@ -88,7 +89,7 @@ extension QueryPlan.Source {
     case .index(let access): access.filtersKeys
     case .union(let branches): branches.contains(where: \.filtersKeys)
     case .intersection(let first, _): first.filtersKeys
-    case .nothing, .scan, .ids, .text: false
+    case .nothing, .scan, .ids, .text, .nearest: false
     }
   }
 }

@@ -34,6 +34,8 @@ final class QueryRun {
   /// Whether documents missing from the indexes are merged between the candidates.
   private let mergesUnindexed: Bool
   private var candidates: Candidates
+  /// The documents of the source, if they come in the order of their distances.
+  private let nearest: NearestRows?
   private let hidden: HiddenDocuments
   private let memory: Int
   private let mayRepeat: Bool
@@ -63,9 +65,12 @@ final class QueryRun {
   /// The number of SQLite instructions of the other sources.
   private var steps = 0
   /// The number of documents read.
-  private(set) var documentsRead = 0
+  private var documents = 0
   /// The number of index rows read.
-  private(set) var keysRead = 0
+  private var keys = 0
+
+  var documentsRead: Int { documents + (nearest?.decided ?? 0) }
+  var keysRead: Int { keys + (nearest?.rowsRead ?? 0) }
 
   /// A matching candidate. The row is valid until the next candidate is read.
   private struct Match {
@@ -99,11 +104,12 @@ final class QueryRun {
     results = ResultPage(skip: plan.skip, limit: plan.limit)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     isByScore = plan.order == .score
-    if case .scan = plan.source, plan.order == .unordered || plan.order == .sorted {
-      readsKeys = false
-    } else {
-      readsKeys = true
-    }
+    readsKeys =
+      switch plan.source {
+      case .scan: plan.order != .unordered && plan.order != .sorted
+      case .nearest: false
+      default: true
+      }
     mergesUnindexed = plan.hasUnindexed && plan.order != .unordered
     start = plan.start.map { start in
       var key = OrderKey()
@@ -116,7 +122,9 @@ final class QueryRun {
     if mayRepeat { seen = NumberSet() }
     hidden = plan.hidden
     memory = transaction.sortMemory
-    candidates = Candidates(plan.statements(output), on: connection, memory: transaction.sortMemory)
+    nearest = try plan.nearest(after: start, on: connection)
+    candidates = Candidates(
+      plan.statements(output), nearest: nearest, on: connection, memory: transaction.sortMemory)
     order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)
   }
@@ -126,7 +134,7 @@ final class QueryRun {
     var found = NumberSet()
     let rows = Candidates(statements, on: connection)
     while let row = try rows.next() {
-      keysRead += 1
+      keys += 1
       _ = found.insert(row.number)
     }
     steps += rows.takeSteps()
@@ -135,6 +143,7 @@ final class QueryRun {
 
   func end() {
     candidates.end()
+    nearest?.end()
     lookup?.statement.reset()
     identities?.statement.reset()
   }
@@ -231,7 +240,8 @@ final class QueryRun {
 
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int {
-    steps + candidates.takeSteps() + (lookup?.statement.takeSteps() ?? 0)
+    steps + candidates.takeSteps() + (nearest?.statement.takeSteps() ?? 0)
+      + (lookup?.statement.takeSteps() ?? 0)
       + (identities?.statement.takeSteps() ?? 0)
   }
 
@@ -241,7 +251,7 @@ final class QueryRun {
     lookup = rows
     rows.statement.reset()
     try rows.statement.bind(number, at: 1)
-    documentsRead += 1
+    documents += 1
     guard try rows.next() else { throw DatastoreError(.damagedIndexOrStore("a document is missing")) }
     return CandidateRow(rows)
   }
@@ -265,14 +275,14 @@ final class QueryRun {
       try stop.check()
       let number = row.number
       let isUnindexed = candidates.isUnindexed
-      if !isUnindexed, readsKeys { keysRead += 1 }
+      if !isUnindexed, readsKeys { keys += 1 }
       if hidesDesignDocuments, row.isOfDesignDocument(hasOnlyText: readsTexts && !isUnindexed) { continue }
       // A document in the overflow of another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
       if hidden.contains(number) { continue }
       if mayRepeat, seen?.insert(number) == false { continue }
       let hasDocument = isUnindexed || !idsOnly
-      if hasDocument { documentsRead += 1 }
+      if hasDocument { documents += 1 }
       let rank = !isUnindexed && isByScore ? row.rank(hasDocument: hasDocument) : nil
       guard hasDocument || residual == nil else {
         let read = try document(at: number)
@@ -337,7 +347,8 @@ final class QueryRun {
     let later = all.filter(\.isUnindexed)
     candidates = Candidates(later, on: connection)
     try sort()
-    candidates = Candidates(all.filter { !$0.isUnindexed }, on: connection, memory: memory)
+    candidates = Candidates(
+      all.filter { !$0.isUnindexed }, nearest: nearest, on: connection, memory: memory)
   }
 
   private func collect() throws {

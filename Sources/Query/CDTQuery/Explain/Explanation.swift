@@ -140,6 +140,7 @@ extension QueryPlan {
     case .unordered: "none asked for"
     case .index(let terms): isReversed(terms) ? "by the index, backwards" : "by the index"
     case .score: "by the text index's scores"
+    case .distance: "by distance"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
     case .sorted:
       (sort.isByID ? "by the ids, " : "")

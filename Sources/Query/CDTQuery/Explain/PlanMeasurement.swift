@@ -22,6 +22,7 @@ private struct PlanMeasurement {
     switch source {
     case .union: found = .union(parts.map(\.found))
     case .intersection: found = .intersection(parts.map(\.found))
+    case .nearest: found = NumberSet()
     case .nothing, .scan, .ids, .index, .text:
       (rows, found) = try numbers(
         of: CandidateStatement.of(source, order: .unordered, completeUpTo: plan.completeUpTo, form: .idsOnly))
@@ -80,7 +81,7 @@ extension Estimator {
     case .index(let access):
       let estimate = estimate(access)
       return (estimate.rows, min(estimate.found * access.ids.usualPart, documents))
-    case .text: return (documents * Self.textPart, documents * Self.textPart)
+    case .text, .nearest: return (documents * Self.textPart, documents * Self.textPart)
     case .union, .intersection:
       let parts = source.parts.map(estimated)
       let rows = parts.reduce(0) { $0 + $1.rows }

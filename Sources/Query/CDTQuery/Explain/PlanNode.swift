@@ -47,6 +47,7 @@ extension QueryPlan.Source {
       range.isEverything ? "every document" : "the documents whose ids are in a range"
     case .ids(let ids): ids.count == 1 ? "one document by its id" : "\(ids.count) documents by their ids"
     case .index(let access): access.text
+    case .nearest(let access): "index \"\(access.index.definition.name)\" in the order of the distances"
     case .text(let access): "text index \"\(access.index.definition.name)\": \(access.match)"
     case .union: "any of"
     case .intersection: "all of"

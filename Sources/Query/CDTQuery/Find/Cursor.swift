@@ -175,7 +175,7 @@ package final class Cursor {
     switch plan.source {
     case .scan: IDCondition(plan.clause.conjuncts, []).isRequested || query.hasOrder && plan.order != .sorted
     case .index(let access): access.narrows || query.hasOrder && plan.order != .sorted
-    case .nothing, .ids, .text, .union, .intersection: true
+    case .nothing, .ids, .text, .nearest, .union, .intersection: true
     }
   }
 
