@@ -102,6 +102,7 @@ package struct Estimator {
 
   private func part(_ path: FieldPath, _ predicate: Predicate) -> Double {
     if path.documentField == .id, case .equal = predicate { return 1 / documents }
+    if let cells = PredicateAccess.cells(of: predicate) { return part(path.cells, cells) }
     return PredicateAccess.of(predicate).map { part(path, $0) } ?? 0.3
   }
 
@@ -116,7 +117,7 @@ package struct Estimator {
     }
     switch access.access {
     case .points(let keys): return min(0.9, 0.1 * Double(keys.count))
-    case .range: return access.access.usualPart
+    case .range, .ranges: return access.access.usualPart
     }
   }
 }

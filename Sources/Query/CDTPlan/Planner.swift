@@ -64,7 +64,8 @@ package struct Planner {
       guard indexes.isReadable else { return plan(scan, because: "the index file can't be read") }
       guard holdsEveryMatch(wanted, of: conjuncts) else { return plan(scan, because: "") }
       let candidate =
-        wanted.definition.type == .text ? search : candidate(wanted, for: conditions, of: conjuncts)
+        wanted.definition.type == .text
+        ? search : nearest(wanted) ?? candidate(wanted, for: conditions, of: conjuncts)
       return plan(candidate ?? scan, because: "the query asks for it")
     }
     if query.sort.isByScore, let search { return plan(search, because: "the order goes by its scores") }

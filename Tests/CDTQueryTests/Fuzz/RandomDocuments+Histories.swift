@@ -45,7 +45,12 @@ extension RandomDocuments {
   private mutating func index() -> JSONValue {
     var index: JSONObject = ["fields": .array(indexFields())]
     if chance(40) { index["where"] = .object(filter()) }
-    if chance(35) {
+    if chance(25) {
+      // The last field has no direction.
+      let place = documentPath(0)
+      index["fields"] = .array((index["fields"]?.arrayValue ?? []).dropLast() + [.string(place)])
+      index["type"] = "place"
+    } else if chance(35) {
       index["fields"] = .array((0..<number(below: 3)).map { _ in .string(documentPath(10)) })
       index["sum"] = .array((0..<(1 + number(below: 2))).map { _ in .string(documentPath(10)) })
     } else {

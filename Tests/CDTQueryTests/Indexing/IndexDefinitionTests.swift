@@ -18,6 +18,7 @@ import Testing
     ],
     ["name": "s", "type": "json", "fields": ["a", "b"], "sum": ["b"]],
     ["name": "c", "type": "json", "fields": ["a"], "sum": []],
+    ["name": "p", "type": "place", "fields": [["a": "desc"], "b"], "where": ["c": ["$eq": 1]]],
     ["name": "t", "type": "text", "fields": ["a"], "settings": ["tokenize": "porter"]],
   ]
 
@@ -47,7 +48,23 @@ import Testing
     (["expireAfter": "1"], #"expireAfter: "expireAfter" must be a number of seconds, not a string"#),
     (["sum": "a"], #"sum: "sum" must be an array of field paths, not a string"#),
     (["where": 5], #"where: "where" must be a selector, not a number"#),
-    (["type": "words"], #"type: the type "words" is unknown; use json or text"#),
+    (["type": "words"], #"type: the type "words" is unknown; use json, text or place"#),
+    (
+      ["type": "place", "unique": true],
+      "unique: places can't be unique; create a unique index beside it"
+    ),
+    (
+      ["type": "place", "collation": "nocase"],
+      "collation: an index of places compares strings by their bytes; leave out the collation"
+    ),
+    (
+      ["type": "place", "sum": ["n"]],
+      #"sum: an index of places has no "sum"; create another index for that"#
+    ),
+    (
+      ["type": "place", "expireAfter": 1],
+      #"expireAfter: an index of places has no "expireAfter"; create another index for that"#
+    ),
     (
       ["collation": "swedish"],
       #"collation: "swedish" is not a collation; use "nocase" or "unicode""#

@@ -13,7 +13,7 @@ import Testing
     for _ in 0..<100 {
       let document = random.body()
       let input: JSONObject = ["newDoc": .object(document), "userCtx": ["name": random.scalar()]]
-      let (a, b, c) = (below(random.selector()), below(random.selector()), below(random.selector()))
+      let (a, b, c) = (part(&random), part(&random), part(&random))
       let parts = try [a, b, c].map { try QuerySelector($0).matches(input) }
       var rules: [(rule: JSONObject, holds: Bool)] = [
         (a, parts[0]), (["$not": .object(a.isEmpty ? b : a)], a.isEmpty ? !parts[1] : !parts[0]),
@@ -52,6 +52,14 @@ import Testing
         let violation = try rule.violation(input)
         #expect((violation == nil) == holds, "failures of \(json.text) of \(input.text)")
       }
+    }
+  }
+
+  /// A selector below the document. Rules have no distances.
+  private func part(_ random: inout RandomDocuments) -> JSONObject {
+    while true {
+      let selector = random.selector()
+      if (try? QuerySelector(selector))?.clause.near == nil { return below(selector) }
     }
   }
 

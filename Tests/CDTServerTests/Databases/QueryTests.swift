@@ -593,6 +593,31 @@ import Testing
     }
   }
 
+  @Test func `an index of places answers the nearest, and is in its design document`() async throws {
+    try await withServer { server in
+      for (id, east) in [("a", 9.0), ("b", 8.0), ("c", -179.0)] {
+        let body: JSONValue = ["city": "x", "place": [.double(east), 47]]
+        let saved = try await server.put("/db/\(id)", body)
+        #expect(saved.status == 201)
+      }
+      let index: JSONValue = [
+        "index": ["fields": ["city", "place"]], "type": "place", "name": "places", "ddoc": "d",
+      ]
+      #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      #expect(try await server.post("/db/_index", index).json["result"] == "exists")
+      #expect(try await server.get("/db/_index").json["indexes"]?[1]?["type"] == "place")
+      #expect(try await server.get("/db/_design/d").json["views"]?["places"]?["map"]?["type"] == "place")
+      let point: JSONValue = ["type": "Point", "coordinates": [8.1, 47]]
+      let request: JSONObject = [
+        "selector": ["city": "x", "place": ["$near": ["$geometry": point]]], "limit": 2,
+        "use_index": ["d", "places"],
+      ]
+      #expect(Self.ids(try await server.post("/db/_find", .object(request))) == ["b", "a"])
+      #expect(try await server.delete("/db/_index/d/place/places").status == 200)
+      #expect(try await server.get("/db/_index").json["total_rows"] == 1)
+    }
+  }
+
   @Test func `a unique index refuses edits and stores what replicators bring`() async throws {
     try await withServer { server in
       let index: JSONValue = ["index": ["fields": ["email"], "unique": true], "name": "emails"]

@@ -111,7 +111,8 @@ extension SharedArgument {
   static let indexName = Self(
     "name", .string, "The index's name", note: "(default: generated from the fields)")
   static let indexType = Self(
-    "type", .string, "The type of index: json, for values in order, or text, for $text")
+    "type", .string,
+    "The type of index: json, for values in order, text, for $text, or place, for $near and $geoWithin")
   static let tokenize = Self(
     "tokenize", .string, "The tokenizer of a text index: simple, porter, unicode61 or trigram")
   static let filter = Self(

@@ -57,7 +57,7 @@ package struct IndexCatalog: Sendable {
 
   package init(entries: [Entry]) {
     self.entries = entries
-    ordered = entries.filter { $0.definition.type == .json }
+    ordered = entries.filter { $0.definition.type.isOrdered }
     texts = entries.filter { $0.definition.type == .text }
     expiring = entries.filter { $0.definition.options.expireAfter != nil }
   }

@@ -70,7 +70,7 @@ package enum IndexFile {
 
   /// The table of an index. The keys are those of ``KeyLayout``.
   static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
-    guard definition.type == .json else { return TextIndexTable.creation(number: number, definition) }
+    guard definition.type.isOrdered else { return TextIndexTable.creation(number: number, definition) }
     let summary = definition.groupedFields.map { _ in SummaryTable.creation(of: groups(number)) }
     return [creation(ofTable: table(number)), summary].compactMap(\.self).joined(separator: ";\n")
   }

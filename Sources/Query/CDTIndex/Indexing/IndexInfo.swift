@@ -9,7 +9,7 @@ public struct IndexInfo: Sendable, Hashable {
 
   /// The index's name.
   public var name: String { definition.name }
-  /// Values in order, or words.
+  /// Values in order, words, or values and a place.
   public var type: IndexType { definition.type }
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
@@ -50,7 +50,9 @@ public struct IndexInfo: Sendable, Hashable {
           "field": .string(field.path), "distinct": .double(values.distinct),
           // With a collation, the strings are those that are compared, not those of the documents.
           "sample": .array(
-            values.keys.map(\.json).filter { definition.collation == nil || $0.stringValue == nil }),
+            // Cells tell people nothing.
+            field.fieldPath.isCell
+              ? [] : values.keys.map(\.json).filter { definition.collation == nil || $0.stringValue == nil }),
         ]
       })
   }

@@ -5,6 +5,7 @@ public import CDTJSON
 /// ```swift
 /// try store.ensureIndexed(["email"], .unique)
 /// try store.ensureIndexed(["title"], .text(.porter))
+/// try store.ensureIndexed(["city", "place"], .place)
 /// try store.ensureIndexed(["due"], IndexOptions(where: ["state": "open"], unique: true))
 /// ```
 ///
@@ -26,20 +27,31 @@ public struct IndexOptions: Sendable, Hashable {
   public var expireAfter: Double?
   /// Whether numbers in that field are milliseconds since 1970, as of JavaScript's `Date.now()`, not seconds.
   public var isInMilliseconds: Bool
+  /// Whether the last field is a place, for `$near` and `$geoWithin`.
+  public var isPlace: Bool
 
   /// Creates the options of an index. See the properties.
   public init(
     where filter: JSONObject? = nil, text tokenizer: TextTokenizerName? = nil, unique isUnique: Bool = false,
     collation: Collation? = nil, sums: [String]? = nil, expireAfter lifetime: Duration? = nil,
-    milliseconds isInMilliseconds: Bool = false
+    milliseconds isInMilliseconds: Bool = false, place isPlace: Bool = false
   ) {
     (self.filter, self.tokenizer, self.isUnique, self.collation) = (filter, tokenizer, isUnique, collation)
     (self.sums, expireAfter) = (sums, lifetime.map { $0 / .seconds(1) })
-    self.isInMilliseconds = isInMilliseconds
+    (self.isInMilliseconds, self.isPlace) = (isInMilliseconds, isPlace)
   }
 
   /// No two documents have the same values.
   public static let unique = IndexOptions(unique: true)
+  /// The last field is a place: a GeoJSON Point, or an array of a longitude and a latitude in degrees.
+  ///
+  /// ```swift
+  /// try store.ensureIndexed(["city", "place"], .place)  // "place_city_place"
+  /// ```
+  ///
+  /// Queries use it for `$geoWithin`, for `$near` with a `$geometry`, and for the order of these distances if the fields before the place
+  /// have one value each.
+  public static let place = IndexOptions(place: true)
   /// Words, for `$text`.
   public static let text = IndexOptions(text: .simple)
 
@@ -94,9 +106,12 @@ extension IndexOptions {
     case expiry
     /// Words.
     case text
+    /// Values in order, of which the last are places.
+    case place
   }
 
   var kind: Kind {
+    if isPlace { return .place }
     if tokenizer != nil { return .text }
     if sums != nil { return .summary }
     return expireAfter != nil && !isUnique ? .expiry : .values
@@ -112,14 +127,14 @@ extension IndexOptions {
 
     /// Whether `_index` and design documents have the option for an index of a type. A view has a `value` instead of sums.
     package func isCouchDB(_ type: IndexType) -> Bool {
-      self == .filter || self != .sum && (self == .tokenize) == (type == .text)
+      self == .filter || type != .place && self != .sum && (self == .tokenize) == (type == .text)
     }
 
     /// The functions that write and read the option, and the kinds of index that have it.
     fileprivate var rule: Rule {
       switch self {
       case .filter:
-        Rule(kinds: [.values, .summary, .expiry], write: { $0.filter.map { .object($0) } }) {
+        Rule(kinds: [.values, .summary, .expiry, .place], write: { $0.filter.map { .object($0) } }) {
           options, json throws(QueryError) in
           options.filter = try json == .null ? nil : value(json, "a selector", \.objectValue)
         }
@@ -186,8 +201,8 @@ extension IndexOptions {
     }
   }
 
-  /// Values in order, or words.
-  package var type: IndexType { tokenizer == nil ? .json : .text }
+  /// Values in order, words, or values and a place.
+  package var type: IndexType { isPlace ? .place : tokenizer == nil ? .json : .text }
 
   /// The options as members of the JSON of an index.
   package var json: JSONObject {
@@ -211,6 +226,7 @@ extension IndexOptions {
       guard key == "tokenize" else { throw .unknownSetting(key) }
     }
     if type == .text { tokenizer = .simple }
+    isPlace = type == .place
     for name in Name.allCases {
       guard let value = name == .tokenize ? settings["tokenize"] : json[name.rawValue] else { continue }
       try name.rule.read(&self, value)

@@ -172,7 +172,7 @@ final class IndexUpdate {
     let before = isHeld ? change.before : nil
     let after = entry.watermark == nil ? change.after : nil
     if before == nil, after == nil { return }
-    guard entry.definition.type == .json else { return try takeText(change.number, before, after) }
+    guard entry.definition.type.isOrdered else { return try takeText(change.number, before, after) }
     try takeRows(change.number, before, after)
     if insertions.size + removals.size > memory { try write() }
   }

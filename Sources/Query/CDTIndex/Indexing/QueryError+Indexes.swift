@@ -23,7 +23,8 @@ extension QueryError {
 
   package static func unknownIndexType(_ type: String) -> QueryError {
     QueryError(
-      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; use json or text")
+      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; use json, text or place"
+    )
   }
 
   static var indexWithoutName: QueryError {
@@ -60,6 +61,11 @@ extension QueryError {
     let message =
       switch (option, kind) {
       case (.filter, _): "a text index holds every document; leave out the filter"
+      case (.tokenize, .place), (.milliseconds, .place), (.expireAfter, .place), (.sum, .place):
+        "an index of places has no \"\(option.rawValue)\"; create another index for that"
+      case (.unique, .place): "places can't be unique; create a unique index beside it"
+      case (.collation, .place):
+        "an index of places compares strings by their bytes; leave out the collation"
       case (.unique, .text): "the words of a text index can't be unique; use an index of type json"
       case (.unique, _): "a summary can't be unique; create a unique index beside it"
       case (.collation, .text):
@@ -87,6 +93,17 @@ extension QueryError {
       .invalidIndex, at: place,
       "the fields of a summary are always ascending; name \"\(path)\" without a direction, and sort the groups"
     )
+  }
+
+  static func descendingPlace(_ path: String, at place: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: place, "a place has no direction; name \"\(path)\" without one")
+  }
+
+  static func placeOfDocument(_ path: String, at place: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: place,
+      "\"\(path)\" is not a place; end the fields with one that has places")
   }
 
   static var filterNeedsText: QueryError {

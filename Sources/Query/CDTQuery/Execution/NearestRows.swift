@@ -111,6 +111,9 @@ extension QueryPlan {
 extension NearestAccess {
   /// The bounds that the index gives.
   fileprivate func bounds(on connection: Connection) throws -> any DistanceBounds {
-    throw QueryError(.unknownIndex, at: "", "")
+    switch near.condition.distance {
+    case .place(let place): try PlaceBounds(self, from: place, on: connection)
+    case .vector: throw QueryError(.unknownIndex, at: "", "")
+    }
   }
 }

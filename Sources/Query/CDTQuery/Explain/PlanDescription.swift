@@ -87,7 +87,7 @@ struct PlanDescription {
     var ranges: [FieldPath] = []
     for case .field(let path, let predicate) in query.selector.clause.conjuncts
     where path.documentField == nil && predicate != .exists {
-      for condition in FieldCondition.of([.field(path, predicate)]) {
+      for condition in FieldCondition.of([.field(path, predicate)]) where !condition.path.isCell {
         if case .points = condition.access.access {
           points.append(condition.path)
         } else {

@@ -51,9 +51,24 @@ package struct GeoPoint: Sendable, Hashable {
     return ((first, second), count)
   }
 
+  /// The places that a path reaches, and those that are elements of an array there: all that a distance or a region is about.
+  package static func places(of path: FieldPath, in bytes: JSONBytes) -> [GeoPoint] {
+    var places: [GeoPoint] = []
+    var walk = PathWalk(bytes, from: 0, through: path.segments)
+    while let value = walk.next() {
+      if let place = GeoPoint(bytes, at: value) {
+        places.append(place)
+      } else if bytes.kind(at: value) == .array {
+        var elements = bytes.elements(at: value)
+        while let element = elements.next() { GeoPoint(bytes, at: element).map { places.append($0) } }
+      }
+    }
+    return places
+  }
+
   /// The angle to another place, in radians, by the haversine formula.
   func angle(to other: GeoPoint) -> Double {
-    let radians = Double.pi / 180
+    let radians = Self.radian
     let sines = (
       sin((other.latitude - latitude) * radians / 2), sin((other.longitude - longitude) * radians / 2)
     )
@@ -61,6 +76,9 @@ package struct GeoPoint: Sendable, Hashable {
       sines.0 * sines.0 + cos(latitude * radians) * cos(other.latitude * radians) * sines.1 * sines.1
     return 2 * asin(min(1, haversine.squareRoot()))
   }
+
+  /// A degree in radians.
+  static let radian = Double.pi / 180
 
   /// The distance to another place, in metres.
   package func metres(to other: GeoPoint) -> Double { Self.earthRadius * angle(to: other) }
