@@ -31,7 +31,7 @@ struct DecisionsCommand: ParsableCommand {
       (29, { try KeepingSummaries(scratch, documents: documents).measure() }),
       (30, { try DeletingExpired(scratch).measure() }),
       (37, { try IncludingDocuments(scratch).measure() }),
-      (43, { try FindingPlaces(scratch, documents: documents).measure() }),
+      (44, { try FindingPlaces(scratch, documents: documents).measure() }),
       (33, { try SelectingChanges(scratch, documents: documents, program: Program(server)).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {

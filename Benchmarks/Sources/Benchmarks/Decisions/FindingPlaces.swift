@@ -2,7 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// Decision 43: the nearest of many places, and those in a box, beside an R*Tree of SQLite's that is used by hand.
+/// Decision 44: the nearest of many places, and those in a box, beside an R*Tree of SQLite's that is used by hand.
 struct FindingPlaces {
   private let scratch: Scratch
   private let documents: Int

@@ -82,6 +82,7 @@ extension SharedArgument {
   static let snippets = Self(
     "snippets", .options, "Print the text around what $text finds",
     note: "Any of words, limit, before and after can be given.")
+  static let distance = Self("distance", .boolean, "Print the distance of each result of a query with $near")
   static let bookmark = Self("bookmark", .string, "The bookmark of the page after which this one begins")
   static let field = Self("field", .string, "The field", as: ("pet.species", "pet.species"))
   static let by = Self(

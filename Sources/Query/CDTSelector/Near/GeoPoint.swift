@@ -2,15 +2,30 @@ import CDTCLibrary
 package import CDTJSON
 
 /// A place on the earth, in degrees.
-package struct GeoPoint: Sendable, Hashable {
-  package let longitude: Double
-  package let latitude: Double
+///
+/// ```swift
+/// struct Shop: DocumentModel {
+///   var id: String
+///   var revision: RevisionID?
+///   var place: GeoPoint
+/// }
+/// let shops = try store.find(Shop.self, where: { $0.place.near(here, within: 500) }, limit: 10)
+/// ```
+///
+/// It is encoded as a GeoJSON Point, and also decoded from an array of a longitude and a latitude. See <doc:StoringModels#Conditions>.
+public struct GeoPoint: Sendable, Hashable {
+  /// The degrees east of Greenwich, negative to the west: -180 to 180.
+  public let longitude: Double
+  /// The degrees north of the equator, negative to the south: -90 to 90.
+  public let latitude: Double
 
   /// The radius of the sphere on which distances are measured, in metres: MongoDB's.
   package static let earthRadius = 6_378_100.0
 
+  /// Creates a place from its longitude and its latitude, in degrees.
+  ///
   /// - Returns: `nil` outside of the ranges of longitudes, ±180, and of latitudes, ±90.
-  package init?(longitude: Double, latitude: Double) {
+  public init?(longitude: Double, latitude: Double) {
     guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
     (self.longitude, self.latitude) = (longitude, latitude)
   }
@@ -81,7 +96,7 @@ package struct GeoPoint: Sendable, Hashable {
   static let radian = Double.pi / 180
 
   /// The distance to another place, in metres.
-  package func metres(to other: GeoPoint) -> Double { Self.earthRadius * angle(to: other) }
+  public func metres(to other: GeoPoint) -> Double { Self.earthRadius * angle(to: other) }
 
   package var json: JSONValue { [.double(longitude), .double(latitude)] }
 }
