@@ -14,6 +14,7 @@ extension Planner {
     for entry in catalog.ordered where mayHelp(entry) {
       sources.append(candidate(entry, for: conditions, of: conjuncts))
     }
+    for entry in catalog.vectors { sources.append(nearest(entry)) }
     if let search { sources.append(search) }
     // Later conjuncts can't be decided. Each union considers the others, so the number of both is limited.
     for case (let number, .or(let branches)) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
@@ -30,6 +31,31 @@ extension Planner {
       conditions.contains { $0.path == field.fieldPath && $0.access.isUsable(by: entry.definition.collation) }
         || query.sort.fields.contains { $0.path == field.fieldPath && $0.distance == nil }
     }
+  }
+
+  /// An index in the order of the distances, if that is the order of the query.
+  func nearest(_ entry: IndexCatalog.Entry) -> Candidate? {
+    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
+      let near = query.selector.clause.near, entry.definition.probe(near) != nil,
+      holdsEveryMatch(entry, of: conjuncts)
+    else { return nil }
+    var decided = decided(by: entry)
+    for (number, clause) in conjuncts.enumerated() {
+      if case .field(_, .near) = clause { decided.insert(number) }
+    }
+    let rows = estimator.rows(of: entry)
+    return Candidate(
+      source: .nearest(NearestAccess(index: entry, near: near)), decided: decided, rows: rows, found: rows)
+  }
+
+  /// The conjuncts that the filter of a partial index implies.
+  private func decided(by entry: IndexCatalog.Entry) -> ConjunctSet {
+    var decided = ConjunctSet()
+    guard let filter = entry.definition.filter else { return decided }
+    for (number, clause) in conjuncts.enumerated() where Implication.holds(filter.clause, clause) {
+      decided.insert(number)
+    }
+    return decided
   }
 
   /// The text index as a source for a conjunction, if that has a search.
@@ -137,7 +163,7 @@ extension Planner {
 
   /// The intersections of the narrowest sources: rows of one whose documents are also in the others.
   func intersections(_ sources: [Candidate]) -> [Candidate] {
-    let narrow = sources.filter { $0.source.driver?.narrows ?? true }
+    let narrow = sources.filter { $0.source.mayIntersect }
       .sorted { $0.found < $1.found }.prefix(Self.intersected)
     var found: [Candidate] = []
     for (number, first) in narrow.enumerated() {
@@ -156,6 +182,14 @@ extension Planner {
       }
     }
     return found
+  }
+}
+
+extension QueryPlan.Source {
+  /// Whether it narrows the documents, in any order.
+  fileprivate var mayIntersect: Bool {
+    if case .nearest = self { return false }
+    return driver?.narrows ?? true
   }
 }
 

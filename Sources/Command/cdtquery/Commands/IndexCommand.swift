@@ -41,6 +41,9 @@ struct IndexCommand: ParsableCommand {
         are left out from then on, and deleted. With --milliseconds, numbers are milliseconds since 1970, as of JavaScript's Date.now(). \
         Documents with any other value never expire; they are counted. Such an index answers no queries.
 
+        With --vector the index has codes of the arrays of so many numbers in the field, for $near with a $vector. Its size is about \
+        that number of bytes for each document.
+
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
           pet.species_age-desc
@@ -54,6 +57,8 @@ struct IndexCommand: ParsableCommand {
           summary_of_age
           $ cdtquery index create people/contacts seen --expire-after 86400
           expire_seen
+          $ cdtquery index create people/contacts embedding --vector 384
+          vector_embedding
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
@@ -66,6 +71,7 @@ struct IndexCommand: ParsableCommand {
     @Option(help: SharedArgument.indexType.option) var type = IndexType
       .json
     @Option(help: SharedArgument.tokenize.option) var tokenize: String?
+    @Option(help: SharedArgument.vector.option) var vector: Int?
     @Option(
       name: .customLong("where"), help: SharedArgument.filter.option)
     var filter: String?
@@ -90,11 +96,12 @@ struct IndexCommand: ParsableCommand {
 
     func run() throws {
       var options = IndexOptions(
-        where: try filter.map { try SelectorArgument.json($0) }, unique: unique, collation: collation,
-        sums: count || !sum.isEmpty ? sum : nil, milliseconds: milliseconds)
+        where: try filter.map { try SelectorArgument.json($0) }, vector: vector, unique: unique,
+        collation: collation, sums: count || !sum.isEmpty ? sum : nil, milliseconds: milliseconds)
       options.expireAfter = expireAfter
       var json = options.json
-      (json["type"], json["tokenize"]) = (.string(type.rawValue), tokenize.map { .string($0) })
+      if vector == nil || type != .json { json["type"] = .string(type.rawValue) }
+      json["tokenize"] = tokenize.map { .string($0) }
       json["name"] = name.map { .string($0) }
       json["fields"] = .array(
         try SortField.fields(words: fields, at: "fields").map(\.json) + sum.map { .string($0) })

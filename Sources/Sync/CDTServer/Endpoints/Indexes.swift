@@ -217,8 +217,10 @@ struct IndexRequest: Sendable {
     switch body["type"]?.stringValue {
     case nil, "json": type = .json
     case "text": type = .text
+    case "vector": type = .vector
     case let other?:
-      throw CouchError(400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json or text.")
+      throw CouchError(
+        400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json, text or vector.")
     }
     if let unknown = DesignDocument.unknownMember(of: .object(index), type)
       ?? (index["value"] == nil ? nil : "value")
