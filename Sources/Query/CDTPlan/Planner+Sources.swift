@@ -15,6 +15,7 @@ extension Planner {
       sources.append(candidate(entry, for: conditions, of: conjuncts))
       if entry.definition.type == .place { sources.append(nearest(entry)) }
     }
+    for entry in catalog.vectors { sources.append(nearest(entry)) }
     if let search { sources.append(search) }
     // Later conjuncts can't be decided. Each union considers the others, so the number of both is limited.
     for case (let number, .or(let branches)) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
@@ -30,6 +31,31 @@ extension Planner {
     return entry.definition.fields.contains { field in
       conditions.contains { $0.path == field.fieldPath && $0.access.isUsable(by: entry.definition.collation) }
         || query.sort.fields.contains { $0.path == field.fieldPath && $0.distance == nil }
+    }
+  }
+
+  /// An index in the order of the distances, if that is the order of the query.
+  private func nearestVectors(_ entry: IndexCatalog.Entry) -> Candidate? {
+    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
+      let near = query.selector.clause.near, entry.definition.probe(near) != nil,
+      holdsEveryMatch(entry, of: conjuncts)
+    else { return nil }
+    var decided = ConjunctSet()
+    decide(conjuncts, byFilterOf: entry, &decided)
+    for (number, clause) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
+      if case .field(_, .near) = clause { decided.insert(number) }
+    }
+    let rows = estimator.rows(of: entry)
+    return Candidate(
+      source: .nearest(NearestAccess(index: entry, near: near)), decided: decided, rows: rows, found: rows)
+  }
+
+  /// An index of vectors or places as a source in the order of the distances; `nil` if it can't give it.
+  func nearest(_ entry: IndexCatalog.Entry) -> Candidate? {
+    switch entry.definition.type {
+    case .vector: nearestVectors(entry)
+    case .place: nearestPlaces(entry)
+    case .json, .text: nil
     }
   }
 
@@ -82,7 +108,7 @@ extension Planner {
 
   /// An index of places, which holds every match, as a source in the order of the distances; `nil` if the query has another order, or
   /// a field before the place has no condition with one value.
-  func nearest(_ entry: IndexCatalog.Entry) -> Candidate? {
+  private func nearestPlaces(_ entry: IndexCatalog.Entry) -> Candidate? {
     guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
       let near = query.selector.clause.near, near.condition.place != nil,
       let place = entry.definition.fields.last?.fieldPath, place == near.path.cells
@@ -182,11 +208,8 @@ extension Planner {
 
   /// The intersections of the narrowest sources: rows of one whose documents are also in the others.
   func intersections(_ sources: [Candidate]) -> [Candidate] {
-    let narrow = sources.filter { source in
-      if case .nearest = source.source { return false }
-      return source.source.driver?.narrows ?? true
-    }
-    .sorted { $0.found < $1.found }.prefix(Self.intersected)
+    let narrow = sources.filter { $0.source.mayIntersect }
+      .sorted { $0.found < $1.found }.prefix(Self.intersected)
     var found: [Candidate] = []
     for (number, first) in narrow.enumerated() {
       if case .union = first.source { continue }
@@ -204,6 +227,14 @@ extension Planner {
       }
     }
     return found
+  }
+}
+
+extension QueryPlan.Source {
+  /// Whether it narrows the documents, in any order.
+  fileprivate var mayIntersect: Bool {
+    if case .nearest = self { return false }
+    return driver?.narrows ?? true
   }
 }
 

@@ -43,6 +43,7 @@ extension RandomDocuments {
 
   /// An index, partial or not.
   private mutating func index() -> JSONValue {
+    if chance(20) { return vectorIndex() }
     var index: JSONObject = ["fields": .array(indexFields())]
     if chance(40) { index["where"] = .object(filter()) }
     if chance(25) {
@@ -64,6 +65,14 @@ extension RandomDocuments {
     var request = request()
     if chance(30) { request["selector"] = narrowed(request["selector"] ?? [:]) }
     return request
+  }
+
+  private mutating func vectorIndex() -> JSONValue {
+    var index: JSONObject = [
+      "fields": [.string(documentPath(0))], "type": "vector", "vector": .int(chance(80) ? 2 : 1),
+    ]
+    if chance(30) { index["where"] = .object(filter()) }
+    return .object(index)
   }
 
   private mutating func textIndex() -> Step {

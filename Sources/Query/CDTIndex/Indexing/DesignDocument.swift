@@ -47,8 +47,10 @@ package struct DesignDocument: Sendable {
       ruleError = error
       notes.append("Nothing can be written where its rules are enforced and can't be read: \(error)")
     }
-    for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
+    for kind in ["views", "indexes"] {
       for (name, definition) in body[kind]?.objectValue ?? [:] {
+        let type: IndexType =
+          kind == "views" ? .json : definition["index"]?["vector"] == nil ? .text : .vector
         do throws(QueryError) {
           let index = try Self.index(name, type, definition, of: id)
           indexes.append(index)
@@ -114,7 +116,7 @@ package struct DesignDocument: Sendable {
     // A field of a text index of CouchDB has a type, which has no meaning here.
     case .array(let clauses)?:
       json["fields"] = .array(
-        clauses.map { type.isOrdered || $0["type"] == nil ? $0 : $0["name"] ?? $0 })
+        clauses.map { type != .text || $0["type"] == nil ? $0 : $0["name"] ?? $0 })
     default: break
     }
     json["where"] = index[formerPartialFilter]
@@ -143,9 +145,12 @@ package struct DesignDocument: Sendable {
   /// Members that are also known: the former name of the filter, the value of a view, and what CouchDB's text indexes have and is
   /// without effect here.
   private static func otherMembers(_ type: IndexType) -> [String] {
-    [formerPartialFilter]
-      + (type.isOrdered
-        ? ["value", "type"] : ["default_field", "default_analyzer", "analyzer", "index_array_lengths"])
+    switch type {
+    case .json, .place: [formerPartialFilter, "value", "type"]
+    case .text:
+      [formerPartialFilter, "default_field", "default_analyzer", "analyzer", "index_array_lengths"]
+    case .vector: [formerPartialFilter]
+    }
   }
 
   /// A member of an index that has no meaning: it may be a misspelled one.

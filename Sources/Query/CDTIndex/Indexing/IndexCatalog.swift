@@ -50,6 +50,9 @@ package struct IndexCatalog: Sendable {
   /// The text indexes.
   package let texts: [Entry]
 
+  /// The indexes of vectors.
+  package let vectors: [Entry]
+
   /// The indexes by which documents expire.
   package let expiring: [Entry]
 
@@ -59,6 +62,7 @@ package struct IndexCatalog: Sendable {
     self.entries = entries
     ordered = entries.filter { $0.definition.type.isOrdered }
     texts = entries.filter { $0.definition.type == .text }
+    vectors = entries.filter { $0.definition.type == .vector }
     expiring = entries.filter { $0.definition.options.expireAfter != nil }
   }
 

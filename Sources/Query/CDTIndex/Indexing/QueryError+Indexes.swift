@@ -23,8 +23,8 @@ extension QueryError {
 
   package static func unknownIndexType(_ type: String) -> QueryError {
     QueryError(
-      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; use json, text or place"
-    )
+      .invalidIndex, at: "type",
+      "the type \(JSONValue.string(type).text) is unknown; use json, text, place or vector")
   }
 
   static var indexWithoutName: QueryError {
@@ -67,12 +67,16 @@ extension QueryError {
       case (.collation, .place):
         "an index of places compares strings by their bytes; leave out the collation"
       case (.unique, .text): "the words of a text index can't be unique; use an index of type json"
+      case (.unique, .vector): "vectors can't be unique; create a unique index beside it"
       case (.unique, _): "a summary can't be unique; create a unique index beside it"
       case (.collation, .text):
         "a text index can't have a collation; choose a tokenizer, such as unicode61, or use an index of type json"
+      case (.collation, .vector): "vectors have no strings to compare; leave the collation out"
       case (.collation, _):
         "a summary, or an index by which documents expire, can't have a collation; leave it out"
+      case (.sum, .vector): "vectors can't be summed; create a summary beside it"
       case (.sum, _): "the words of a text index can't be summed; use an index of type json"
+      case (.vector, _): "\"vector\" is an option of indexes of type vector; leave it out, or use this type"
       case (.milliseconds, _):
         "milliseconds apply to the dates of expireAfter; add expireAfter, or leave milliseconds out"
       case (.expireAfter, _), (.tokenize, _):

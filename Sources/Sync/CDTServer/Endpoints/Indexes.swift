@@ -218,9 +218,11 @@ struct IndexRequest: Sendable {
     case nil, "json": type = .json
     case "text": type = .text
     case "place": type = .place
+    case "vector": type = .vector
     case let other?:
       throw CouchError(
-        400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json, text or place.")
+        400, "invalid_index",
+        "The type \(other.prefix(50)) is unknown: use json, text, place or vector.")
     }
     if let unknown = DesignDocument.unknownMember(of: .object(index), type)
       ?? (index["value"] == nil ? nil : "value")
