@@ -87,7 +87,7 @@ final class IndexBuilder {
   private func work(on entry: IndexCatalog.Entry) throws -> Bool {
     guard entry.staleRows > 0 else {
       switch entry.definition.type {
-      case .json: return try fill(entry)
+      case .json, .place: return try fill(entry)
       case .text: return try fillWords(entry)
       case .vector: return try fillVectors(entry)
       }

@@ -40,7 +40,7 @@ final class IndexCheck {
     rows = IndexRows(entry.definition)
     try connection.execute("DROP TABLE IF EXISTS \(expected)")
     switch entry.definition.type {
-    case .json: try connection.execute(IndexFile.creation(ofTable: expected))
+    case .json, .place: try connection.execute(IndexFile.creation(ofTable: expected))
     case .text:
       try connection.execute(
         "CREATE TABLE \(expected) (\(columns.joined(separator: ", ")), PRIMARY KEY (rowid))")

@@ -101,7 +101,7 @@ package enum IndexFile {
     switch entry.definition.type {
     case .text: TextIndexTable.name(entry.number)
     case .vector: VectorTable.name(entry.number)
-    case .json: table(entry.number)
+    case .json, .place: table(entry.number)
     }
   }
 
@@ -110,7 +110,7 @@ package enum IndexFile {
     switch entry.definition.type {
     case .text: ["rowid"] + entry.definition.fields.indices.map { "c\($0)" } + ["id"]
     case .vector: []
-    case .json: ["document", "key"]
+    case .json, .place: ["document", "key"]
     }
   }
 }
