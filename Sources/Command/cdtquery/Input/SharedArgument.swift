@@ -113,7 +113,8 @@ extension SharedArgument {
     "name", .string, "The index's name", note: "(default: generated from the fields)")
   static let indexType = Self(
     "type", .string,
-    "The type of index: json, for values in order, text, for $text, place, for $near and $geoWithin, or vector, for $near")
+    "The type of index: json, for values in order, text, for $text, place, for $near and $geoWithin, or vector, for $near"
+  )
   static let tokenize = Self(
     "tokenize", .string, "The tokenizer of a text index: simple, porter, unicode61 or trigram")
   static let vector = Self("vector", .integer, "The length of the vectors of an index of vectors")
