@@ -126,6 +126,7 @@ extension Step {
       let options: IndexOptions =
         switch type {
         case .json: IndexOptions()
+        case .place: .place
         case .text: .text
         case .vector: .vector(3)
         }
