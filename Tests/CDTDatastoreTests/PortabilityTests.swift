@@ -10,7 +10,7 @@ import Testing
     (module: "FoundationEssentials", files: ["Base/CDTPlatform/Foundation.swift"]),
     (module: "Glibc", files: [cLibrary]), (module: "Musl", files: [cLibrary]),
     (module: "Android", files: [cLibrary]), (module: "Darwin", files: [cLibrary]),
-    (module: "CDTCLibrary", files: ["Base/CDTPlatform/", "Base/CDTDigest/"]),
+    (module: "CDTCLibrary", files: ["Base/CDTPlatform/", "Base/CDTDigest/", "Query/CDTSelector/Near/"]),
   ]
   private static let cLibrary = "Base/CDTCLibrary/CLibrary.swift"
 
