@@ -647,7 +647,7 @@ import Testing
         "/db/_find",
         [
           "selector": ["v": ["$near": ["$vector": [0, 2], "$maxDistance": 0.5]]],
-          "group": ["by": ["kind"], "count": true],
+          "group": ["by": ["kind"], "aggregates": ["count": ["$count": [:]]]],
         ])
       #expect(groups.json["groups"]?[0]?["count"] == 2)
       let plan = try await server.post("/db/_explain", .object(request))
