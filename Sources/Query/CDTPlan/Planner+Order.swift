@@ -13,7 +13,7 @@ extension Planner {
   /// The index in whose order the results of a source come without a sort.
   private func indexWithoutSort(_ source: QueryPlan.Source) -> IndexCatalog.Entry? {
     guard !query.hasOrder, !ids.isRequested, !conjuncts.isEmpty, case .statistics = basis else { return nil }
-    // The order of cells is none of values.
+    // Cells are not in the order of the values.
     guard let index = source.driver?.index, !index.isMultiple, index.definition.type == .json else {
       return nil
     }

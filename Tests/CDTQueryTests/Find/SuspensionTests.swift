@@ -101,6 +101,20 @@ func code<R>(_ body: () throws -> R) -> DatastoreError.Code? {
     }
   }
 
+  @Test func `a reader that was closed holds no file, also while somebody has it`() throws {
+    try withStore(DatastoreOptions(encryption: Self.key)) { manager, store in
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      try store.ensureIndexed(["n"])
+      // The second transaction begins at a known state of both files.
+      for _ in 0..<2 { #expect(try store.find(["n": 1]).count == 1) }
+      let reader = try store.lendReader().reader
+      try reader.begin()
+      #expect(store.suspend())
+      try expectNothingHeld(manager.directory)
+      #expect(!reader.isUsable)
+    }
+  }
+
   @Test func `the error says what to do`() throws {
     try withStore { _, store in
       store.suspend()

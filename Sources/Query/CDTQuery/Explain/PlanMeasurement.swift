@@ -11,7 +11,7 @@ private struct PlanMeasurement {
   let plan: QueryPlan
   let engine: QueryEngine
   let stop: QueryStop
-  /// What the run has read. A source in the order of the distances is measured by it, as its end may be that of all documents.
+  /// The counts of the run. A source in the order of the distances is measured by it, as its end may be that of all documents.
   let examined: (keys: Int, documents: Int)
 
   private var estimator: Estimator { Estimator(engine.indexes.catalog) }

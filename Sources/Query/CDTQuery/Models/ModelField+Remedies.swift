@@ -65,11 +65,11 @@ extension ModelField where Value: PlaceValue {
 }
 
 @available(
-  *, unavailable, message: "use near(_:within:) or within(metres:of:): a place has no other conditions"
+  *, deprecated, message: "use near(_:within:) or within(metres:of:): a place has no other conditions"
 )
 extension ModelField where Value == GeoPoint {
-  public subscript(dynamicMember _: KeyPath<GeoPoint, Double>) -> ModelField<Model, Double> {
-    self.as(.value)
+  public subscript(dynamicMember property: KeyPath<GeoPoint, Double>) -> ModelField<Model, Double> {
+    member(property, isOptional: false)
   }
 }
 

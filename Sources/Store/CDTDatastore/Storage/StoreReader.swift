@@ -35,6 +35,8 @@ package final class StoreReader: PooledReader, @unchecked Sendable {
 
   package func close() {
     letGo()
+    // A state keeps what belongs to its file open, also after the connection is closed.
+    before = (nil, nil)
     connection.close()
     budget.removeReader(share)
   }
