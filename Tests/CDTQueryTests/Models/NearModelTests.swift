@@ -136,6 +136,7 @@ import Testing
         try found { $0.place.within(polygon: [Self.point(8, 47), Self.point(9, 47), Self.point(9, 48)]) }
           == expected { $0.latitude - 47 <= $0.longitude - 8 })
       let doors = try found { $0.doors.within(metres: 40_000, of: Self.here) }
+      print("DOORS", try ModelQuery(Shop.self, where: { $0.doors.within(metres: 40_000, of: Self.here) }).query, shops.filter { doors.contains($0.id) }.map { "\($0.id) \(String(describing: $0.doors))" })
       #expect(
         doors
           == Set(
