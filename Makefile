@@ -48,7 +48,7 @@ PARTS ?= random reliability newest inputs clients page requests gate examples re
 .PHONY: help packages build server release deb test test-more test-newest test-release test-bundled test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
-.PHONY: benchmarks bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-rules bench-decisions bench-page
+.PHONY: benchmarks bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-rules bench-vectors bench-decisions bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -236,6 +236,9 @@ bench-replication: server benchmarks ## Measure replication, also of a CouchDB a
 
 bench-rules: benchmarks ## Measure what rules cost a write, and a query as a user: make bench-rules BENCH='--documents 100000'
 	$(BENCHMARKS) rules $(BENCH)
+
+bench-vectors: benchmarks ## Measure an index of vectors: make bench-vectors BENCH='--documents 10000'
+	$(BENCHMARKS) vectors $(BENCH)
 
 bench-decisions: benchmarks ## Measure what the decisions compare: make bench-decisions BENCH='--only 29'
 	$(BENCHMARKS) decisions $(BENCH)

@@ -10,6 +10,7 @@ class Parts(PageTestCase):
     @classmethod
     def make_stores(cls):
         cls.fill("many", [{"_id": f"{number:05}", "n": number, "kind": "rare" if number % 50 == 7 else "usual"} for number in range(COUNT)])
+        cls.fill("ways", [{"_id": "east", "v": [1, 0]}, {"_id": "north", "v": [0, 1]}, {"_id": "nowhere"}])
 
     def watch_requests(self, held="false"):
         """Keeps the requests for results and their replies. Those that are held wait for `release()`."""
@@ -88,6 +89,18 @@ class Parts(PageTestCase):
         self.press("Next page")
         self.see("Results 76 to 100 of 100")
         self.assertEqual(self.ids(), RARE[24::-1])
+
+    def test_results_by_distance_have_a_column_of_distances(self):
+        self.start("ways", '{"v": {"$near": {"$vector": [0, 2], "$metric": "euclidean"}}}', 20)
+        self.watch_requests()
+        self.press("Run")
+        self.see("Results 1 to 2 of 2")
+        rows = [row.text.split() for row in self.all("#results tbody tr")]
+        self.assertEqual([row[:2] for row in rows], [["north", "1.0"], ["east", "2.23606797749979"]])
+        self.assertEqual([cell.text.split()[0] for cell in self.all("#results thead th")], ["_id", "_distance", "v"])
+        self.assertEqual([(request["limit"], request["distance"]) for request in self.asked], [(20, True)])
+        self.click("choice", "JSON")
+        self.see('"_distance": 1.0')
 
     def test_results_with_attachments(self):
         self.open()

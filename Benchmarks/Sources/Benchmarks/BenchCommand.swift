@@ -21,6 +21,7 @@ struct BenchCommand: ParsableCommand {
       CompareCommand.self, LatencyCommand.self, LiveCommand.self, MemoryCommand.self,
       MemorySampleCommand.self,
       ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, RulesCommand.self,
+      VectorsCommand.self,
       DecisionsCommand.self,
       PageCommand.self, DataCommand.self, GateCommand.self, CountedCommand.self,
     ],

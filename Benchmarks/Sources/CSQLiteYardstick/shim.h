@@ -9,6 +9,13 @@ static inline int yardstick_bind_copied_text(sqlite3_stmt *statement, int positi
   return sqlite3_bind_text(statement, position, text, count, SQLITE_TRANSIENT);
 }
 
+/// The sum of the products of codes.
+static __attribute__((noinline)) int yardstick_product(const signed char *left, const signed char *right, int count) {
+  int sum = 0;
+  for (int i = 0; i < count; i++) sum += (short)left[i] * (short)right[i];
+  return sum;
+}
+
 /// Calls `body`. Its name is how callgrind is told what to count (GateCommand).
 static __attribute__((noinline)) void counted_region(void (*body)(void *), void *context) {
   body(context);

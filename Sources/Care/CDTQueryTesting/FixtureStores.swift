@@ -38,7 +38,7 @@ struct FixtureStores {
   /// Each index alone, then all of them.
   private var indexSets: [[IndexDefinition]] {
     let text = fixture.textIndex.map { [$0] } ?? []
-    let ordered = fixture.indexes.filter { $0.type == .json }
+    let ordered = fixture.indexes.filter { $0.type != .text }
     let single = ordered.map { [$0] + text } + (text.isEmpty ? [] : [text])
     return ordered.count > 1 ? single + [ordered + text] : single
   }

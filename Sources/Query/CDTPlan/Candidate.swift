@@ -23,6 +23,11 @@ package enum Cost {
   static let scanned = 5.0
   /// Looking a document up, with the matcher.
   static let document = 12.0
+  /// Reading a number of a vector in a document, and comparing the code of a number in an index.
+  static let component = 0.2
+  static let code = 0.002
+  /// The number of documents whose distances are about as small as the last result's.
+  static let undecided = 100.0
   /// Creating a document's sort key and sorting it.
   static let sorted = 6.0
 }
@@ -48,7 +53,7 @@ package struct Estimator {
   /// The assumed number of documents without statistics.
   private static let usualDocuments = 10_000.0
 
-  func rows(of entry: IndexCatalog.Entry) -> Double {
+  package func rows(of entry: IndexCatalog.Entry) -> Double {
     statistics(of: entry)?.rows ?? documents * (entry.definition.filter.map { part($0.clause) } ?? 1)
   }
 
@@ -102,6 +107,7 @@ package struct Estimator {
 
   private func part(_ path: FieldPath, _ predicate: Predicate) -> Double {
     if path.documentField == .id, case .equal = predicate { return 1 / documents }
+    if let cells = PredicateAccess.cells(of: predicate) { return part(path.cells, cells) }
     return PredicateAccess.of(predicate).map { part(path, $0) } ?? 0.3
   }
 
@@ -116,7 +122,7 @@ package struct Estimator {
     }
     switch access.access {
     case .points(let keys): return min(0.9, 0.1 * Double(keys.count))
-    case .range: return access.access.usualPart
+    case .range, .ranges: return access.access.usualPart
     }
   }
 }

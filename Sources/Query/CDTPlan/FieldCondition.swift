@@ -24,6 +24,9 @@ package struct FieldCondition {
     case .field(let path, .elementMatches(let condition)), .field(let path, .allElementsMatch(let condition)):
       conditions += ElementAccess.of(condition, in: path, conjunct)
     case .field(let path, let predicate):
+      if let access = PredicateAccess.cells(of: predicate) {
+        conditions.append(FieldCondition(conjunct: conjunct, path: path.cells, access: access))
+      }
       guard let access = PredicateAccess.of(predicate) else { return }
       conditions.append(FieldCondition(conjunct: conjunct, path: path, access: access))
     // No access to a pattern is exact, so the matcher decides.

@@ -45,6 +45,10 @@ extension IndexAccess {
           guard number == 0 || lookups * keys.count <= IndexAccess.maximumLookups else { return }
           lookups *= keys.count
         }
+        if case .ranges(let ranges) = found.access.access, lookups * ranges.count > IndexAccess.maximumLookups
+        {
+          return
+        }
         access.fields.append(found.access.access)
         if let absence = found.access.absence { access.absence[number] = absence }
         decided.formUnion(found.decided)
@@ -116,8 +120,12 @@ extension FieldAccess {
   fileprivate func isNarrower(than other: FieldAccess) -> Bool {
     switch (self, other) {
     case (.points(let left), .points(let right)): left.count < right.count
-    case (.points, .range): true
-    case (.range, .points): false
+    case (.points, _): true
+    case (_, .points): false
+    // The maximum number of ranges tells nothing of how much is in them.
+    case (.ranges(let left), .ranges(let right)): left.count < right.count
+    case (.ranges, .range): true
+    case (.range, .ranges): false
     case (.range(let lower, let upper), .range(let otherLower, let otherUpper)):
       [lower, upper].compactMap(\.self).count > [otherLower, otherUpper].compactMap(\.self).count
     }

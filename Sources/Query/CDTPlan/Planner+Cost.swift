@@ -25,17 +25,35 @@ extension Planner {
       } else {
         cost += candidate.rows * share * Cost.scanned
       }
+    case .nearest:
+      let found = min(candidate.rows, candidate.found * share + Cost.undecided)
+      cost += candidate.rows * Cost.row / 10 + found * Cost.document
+      cost += unindexed(candidate.source) * Cost.scanned
     default:
       cost += candidate.rows * share * Cost.row
       if reads { cost += candidate.found * share * Cost.document }
       cost += unindexed(candidate.source) * Cost.scanned
     }
+    cost += distances(candidate, share: share)
     if order == .sorted {
       cost += results * Cost.sorted
       if output == .documents { cost += min(results, wanted ?? results) * Cost.document }
     }
     if case .structure(let seen) = basis, candidate.decided.hasMember(below: seen) { cost /= 2 }
     return cost
+  }
+
+  /// The cost of computing distances of vectors.
+  ///
+  /// - Parameter share: The share of the candidates that the limit needs.
+  private func distances(_ candidate: Candidate, share: Double) -> Double {
+    guard case .vector(let vector, _)? = query.selector.clause.near?.condition.distance else { return 0 }
+    let length = Double(vector.count)
+    guard case .nearest = candidate.source else {
+      return candidate.found * share * length * Cost.component
+    }
+    let found = min(candidate.rows, candidate.found * share + Cost.undecided)
+    return (candidate.rows * Cost.code + found * Cost.component) * length
   }
 
   /// Whether it is unknown how much of a scan a limit needs.

@@ -13,7 +13,10 @@ extension Planner {
   /// The index in whose order the results of a source come without a sort.
   private func indexWithoutSort(_ source: QueryPlan.Source) -> IndexCatalog.Entry? {
     guard !query.hasOrder, !ids.isRequested, !conjuncts.isEmpty, case .statistics = basis else { return nil }
-    guard let index = source.driver?.index, !index.isMultiple else { return nil }
+    // Cells are not in the order of the values.
+    guard let index = source.driver?.index, !index.isMultiple, index.definition.type == .json else {
+      return nil
+    }
     return index
   }
 
@@ -127,6 +130,10 @@ extension IndexAccess {
 extension FieldAccess {
   /// Whether the rows are contiguous.
   fileprivate var isContiguous: Bool {
-    if case .points(let keys) = self { keys.count == 1 } else { true }
+    switch self {
+    case .points(let keys): keys.count == 1
+    case .range: true
+    case .ranges(let ranges): ranges.count <= 1
+    }
   }
 }

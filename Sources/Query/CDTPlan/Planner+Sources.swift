@@ -13,7 +13,9 @@ extension Planner {
     var sources: [Candidate?] = []
     for entry in catalog.ordered where mayHelp(entry) {
       sources.append(candidate(entry, for: conditions, of: conjuncts))
+      if entry.definition.type == .place { sources.append(nearest(entry)) }
     }
+    for entry in catalog.vectors { sources.append(nearest(entry)) }
     if let search { sources.append(search) }
     // Later conjuncts can't be decided. Each union considers the others, so the number of both is limited.
     for case (let number, .or(let branches)) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
@@ -29,6 +31,31 @@ extension Planner {
     return entry.definition.fields.contains { field in
       conditions.contains { $0.path == field.fieldPath && $0.access.isUsable(by: entry.definition.collation) }
         || query.sort.fields.contains { $0.path == field.fieldPath && $0.distance == nil }
+    }
+  }
+
+  /// An index in the order of the distances, if that is the order of the query.
+  private func nearestVectors(_ entry: IndexCatalog.Entry) -> Candidate? {
+    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
+      let near = query.selector.clause.near, entry.definition.probe(near) != nil,
+      holdsEveryMatch(entry, of: conjuncts)
+    else { return nil }
+    var decided = ConjunctSet()
+    decide(conjuncts, byFilterOf: entry, &decided)
+    for (number, clause) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
+      if case .field(_, .near) = clause { decided.insert(number) }
+    }
+    let rows = estimator.rows(of: entry)
+    return Candidate(
+      source: .nearest(NearestAccess(index: entry, near: near)), decided: decided, rows: rows, found: rows)
+  }
+
+  /// An index of vectors or places as a source in the order of the distances; `nil` if it can't give it.
+  func nearest(_ entry: IndexCatalog.Entry) -> Candidate? {
+    switch entry.definition.type {
+    case .vector: nearestVectors(entry)
+    case .place: nearestPlaces(entry)
+    case .json, .text: nil
     }
   }
 
@@ -72,16 +99,60 @@ extension Planner {
     _ entry: IndexCatalog.Entry, for conditions: [FieldCondition], of conjuncts: [Clause]
   ) -> Candidate {
     var (access, decided) = IndexAccess.of(entry, for: conditions)
-    if let filter = entry.definition.filter {
-      for (number, clause) in conjuncts.prefix(ConjunctSet.capacity).enumerated()
-      where !decided.contains(number) && Implication.holds(filter.clause, clause) {
-        decided.insert(number)
-      }
-    }
+    decide(conjuncts, byFilterOf: entry, &decided)
     let estimate = estimator.estimate(access)
     return Candidate(
       source: .index(access), decided: decided, rows: estimate.rows, seeks: access.seeks,
       found: estimate.found * access.ids.usualPart)
+  }
+
+  /// An index of places, which holds every match, as a source in the order of the distances; `nil` if the query has another order, or
+  /// a field before the place has no condition with one value.
+  private func nearestPlaces(_ entry: IndexCatalog.Entry) -> Candidate? {
+    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
+      let near = query.selector.clause.near, near.condition.place != nil,
+      let place = entry.definition.fields.last?.fieldPath, place == near.path.cells
+    else { return nil }
+    var nearest = NearestAccess(index: entry, near: near)
+    var access = IndexAccess(index: entry)
+    var decided = ConjunctSet()
+    for field in entry.definition.fields.dropLast() {
+      let condition = conditions.first {
+        $0.path == field.fieldPath && !$0.isForSingleValues && $0.access.access.isPoint
+          && $0.access.isUsable(by: entry.definition.collation)
+      }
+      guard let condition, case .points(let keys) = condition.access.access else { return nil }
+      nearest.leading += keys
+      access.fields.append(condition.access.access)
+      if condition.access.absence == nil, condition.access.isExact(isMultiple: entry.isMultiple) {
+        decided.insert(condition.conjunct)
+      }
+    }
+    for condition in conditions where condition.path == place {
+      guard case .field(_, .near) = conjuncts[condition.conjunct] else { continue }
+      access.fields.append(condition.access.access)
+      decided.insert(condition.conjunct)
+    }
+    decide(conjuncts, byFilterOf: entry, &decided)
+    let found = estimator.estimate(access).found
+    // Each document is read to know its distance.
+    return Candidate(
+      source: .nearest(nearest), decided: decided, rows: found * Cost.document / Cost.row,
+      seeks: Self.usualQuadrants, found: found)
+  }
+
+  /// The usual number of quadrants that are read before the first places.
+  private static let usualQuadrants = 20.0
+
+  /// Adds the conjuncts that every document of a partial index satisfies.
+  private func decide(
+    _ conjuncts: [Clause], byFilterOf entry: IndexCatalog.Entry, _ decided: inout ConjunctSet
+  ) {
+    guard let filter = entry.definition.filter else { return }
+    for (number, clause) in conjuncts.prefix(ConjunctSet.capacity).enumerated()
+    where !decided.contains(number) && Implication.holds(filter.clause, clause) {
+      decided.insert(number)
+    }
   }
 
   // MARK: Alternatives
@@ -137,7 +208,7 @@ extension Planner {
 
   /// The intersections of the narrowest sources: rows of one whose documents are also in the others.
   func intersections(_ sources: [Candidate]) -> [Candidate] {
-    let narrow = sources.filter { $0.source.driver?.narrows ?? true }
+    let narrow = sources.filter { $0.source.mayIntersect }
       .sorted { $0.found < $1.found }.prefix(Self.intersected)
     var found: [Candidate] = []
     for (number, first) in narrow.enumerated() {
@@ -159,11 +230,23 @@ extension Planner {
   }
 }
 
+extension QueryPlan.Source {
+  /// Whether it narrows the documents, in any order.
+  fileprivate var mayIntersect: Bool {
+    if case .nearest = self { return false }
+    return driver?.narrows ?? true
+  }
+}
+
 extension IndexAccess {
   /// The number of seeks.
   fileprivate var seeks: Double {
     fields.reduce(1) { seeks, field in
-      if case .points(let keys) = field { seeks * Double(keys.count) } else { seeks }
+      switch field {
+      case .points(let keys): seeks * Double(keys.count)
+      case .range: seeks
+      case .ranges(let ranges): seeks * Double(ranges.count)
+      }
     }
   }
 }

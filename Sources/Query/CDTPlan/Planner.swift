@@ -64,7 +64,11 @@ package struct Planner {
       guard indexes.isReadable else { return plan(scan, because: "the index file can't be read") }
       guard holdsEveryMatch(wanted, of: conjuncts) else { return plan(scan, because: "") }
       let candidate =
-        wanted.definition.type == .text ? search : candidate(wanted, for: conditions, of: conjuncts)
+        switch wanted.definition.type {
+        case .text: search
+        case .vector: nearest(wanted)
+        case .json, .place: nearest(wanted) ?? candidate(wanted, for: conditions, of: conjuncts)
+        }
       return plan(candidate ?? scan, because: "the query asks for it")
     }
     if query.sort.isByScore, let search { return plan(search, because: "the order goes by its scores") }
@@ -77,6 +81,11 @@ package struct Planner {
     let entry = try indexes.catalog.entry(wanted: name, at: "use_index")
     if entry.definition.type == .text, !conjuncts.contains(where: \.isText) {
       throw QueryError(.textIndexUnused(name))
+    }
+    if entry.definition.type == .vector,
+      query.sort.distance == nil || query.selector.clause.near.flatMap(entry.definition.probe) == nil
+    {
+      throw .vectorIndexUnused(entry.definition)
     }
     return entry
   }

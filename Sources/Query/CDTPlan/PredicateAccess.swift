@@ -83,6 +83,15 @@ package struct PredicateAccess: Sendable, Hashable {
     }
   }
 
+  /// The cells in which a place is that satisfies a predicate; `nil` if it is not about places.
+  static func cells(of predicate: Predicate) -> PredicateAccess? {
+    switch predicate {
+    case .within(let region): PredicateAccess(.cells(region.cellRanges), exactness: .never)
+    case .near(let near): near.place.map { PredicateAccess(near.cells(around: $0), exactness: .never) }
+    default: nil
+    }
+  }
+
   private static func equality(_ value: JSONValue) -> PredicateAccess? {
     switch value {
     case .null: PredicateAccess(.points([.nothing]), absence: .only(IndexRows.Absence.null))
@@ -156,5 +165,15 @@ package struct PredicateAccess: Sendable, Hashable {
 
   private static func sorted(_ keys: [OrderKey]) -> [OrderKey] {
     Set(keys).sorted()
+  }
+}
+
+extension NearCondition {
+  /// The place to which it measures.
+  var place: GeoPoint? { if case .place(let place) = distance { place } else { nil } }
+
+  fileprivate func cells(around place: GeoPoint) -> FieldAccess {
+    guard let maximum else { return .allCells }
+    return .cells(GeoRegion.sphere(place, radius: max(0, maximum / GeoPoint.earthRadius)).cellRanges)
   }
 }

@@ -198,7 +198,7 @@ package struct TextAccess: Sendable {
 package struct NearestAccess: Sendable {
   package let index: IndexCatalog.Entry
   package let near: NearField
-  /// The values of the fields before the place.
+  /// The values of the fields before the place, one of each.
   package var leading: [OrderKey] = []
 
   package init(index: IndexCatalog.Entry, near: NearField, leading: [OrderKey] = []) {

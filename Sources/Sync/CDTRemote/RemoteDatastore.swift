@@ -138,7 +138,7 @@ public final class RemoteDatastore: Sendable {
       document.bodyText.withUnsafeBytes { links.add(from: JSONBytes($0)) }
       guard !resolved.projection.isEverything else { return try body(document) }
       var fields = resolved.projection.apply(to: document.body)
-      fields[TextSnippet.member] = document.body[TextSnippet.member]
+      for name in query.addedMembers { fields[name] = document.body[name] }
       try body(document.projected(to: fields))
     }
     var found: [DocumentRevision] = []

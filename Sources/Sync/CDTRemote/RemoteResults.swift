@@ -39,6 +39,7 @@ struct RemoteResults {
     guard !isInOrder, let end, kept.count > Self.reserve, kept.count / 2 > end else { return }
     var best = query
     (best.skip, best.limit, best.fields, best.snippets) = (0, end, [], nil)
+    best.returnsDistance = false
     kept = try best.find(in: kept, textIndex: textIndex)
   }
 

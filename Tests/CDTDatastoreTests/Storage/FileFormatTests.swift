@@ -98,6 +98,7 @@ import Testing
       try store.createDocument(from: DocumentDraft(id: "a", body: ["a": 1, "b": [1, 2]]))
       try store.ensureIndexed(["a", "b"])
       try store.ensureIndexed(["a"], .summary(of: "b"))
+      try store.ensureIndexed(["v"], .vector(2))
       try manager.closeDatastore(named: "store")
       let live = try Self.live("\(directory)/store/\(file)", pragmas: described.pragmas.keys)
       #expect(described.columns.subtracting(live.columns) == [])

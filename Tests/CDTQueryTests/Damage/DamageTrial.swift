@@ -103,13 +103,14 @@ struct DamageTrial {
     try store.ensureIndexed(["age"], name: "by_age")
     try store.ensureIndexed(["tags", "age"], name: "by_tags")
     try store.ensureIndexed(["text"], .text, name: "words")
+    try store.ensureIndexed(["place"], .vector(2), name: "vectors")
     try store.write { transaction in
       for number in 0..<150 {
         var draft = DocumentDraft(
           id: "doc\(number)",
           body: [
             "age": .int(Int64(number % 80)), "tags": number % 3 == 0 ? ["a", "b"] : ["c"],
-            "text": .string("word\(number % 20) and more"),
+            "text": .string("word\(number % 20) and more"), "place": [.int(Int64(number % 9)), 1],
             "long": .string(String(repeating: "x\(number)", count: number % 10 == 0 ? 3_000 : 10)),
           ])
         if number % 40 == 0 {

@@ -42,6 +42,9 @@ import Testing
       return ids.sorted()
     },
     Question(name: "words") { try $0.find(["$text": ["$search": "alpha"]], sort: ["_id"]).map(\.id) },
+    Question(name: "vectors") {
+      try $0.find(["v": ["$near": ["$vector": [3, 1, 2]]]], limit: 60).map(\.id)
+    },
     Question(name: "counts and groups") { store in
       let groups = try store.group(by: ["tag"], .count(), .sum("n", as: "sum"), .maximum("n", as: "most"))
       return try groups.map(\.text) + ["\(store.count(["n": ["$gte": 50]]))"]
@@ -68,7 +71,7 @@ import Testing
       for number in 0..<300 {
         let body: JSONObject = [
           "n": .int(Int64(number % 100)), "tag": .string(number % 2 == 0 ? "a" : "b"),
-          "key": .int(Int64(number)), "t": "alpha beta", "until": 4e9,
+          "key": .int(Int64(number)), "t": "alpha beta", "until": 4e9, "v": [.int(Int64(number % 7)), 1, 2],
         ]
         try transaction.createDocument(from: DocumentDraft(id: "d\(number)", body: body))
       }
@@ -79,6 +82,7 @@ import Testing
     try store.ensureIndexed(["n"], name: "by_n")
     try store.ensureIndexed([.ascending("tag"), .descending("n")])
     try store.ensureIndexed(["t"], .text)
+    try store.ensureIndexed(["v"], .vector(3))
     try store.ensureIndexed(["key"], .unique)
     try store.ensureIndexed(["until"], .expiring(after: .seconds(1)))
     try store.ensureIndexed(["tag"], .summary(of: "n"))

@@ -43,9 +43,15 @@ extension RandomDocuments {
 
   /// An index, partial or not.
   private mutating func index() -> JSONValue {
+    if chance(20) { return vectorIndex() }
     var index: JSONObject = ["fields": .array(indexFields())]
     if chance(40) { index["where"] = .object(filter()) }
-    if chance(35) {
+    if chance(25) {
+      // The last field has no direction.
+      let place = documentPath(0)
+      index["fields"] = .array((index["fields"]?.arrayValue ?? []).dropLast() + [.string(place)])
+      index["type"] = "place"
+    } else if chance(35) {
       index["fields"] = .array((0..<number(below: 3)).map { _ in .string(documentPath(10)) })
       index["sum"] = .array((0..<(1 + number(below: 2))).map { _ in .string(documentPath(10)) })
     } else {
@@ -59,6 +65,14 @@ extension RandomDocuments {
     var request = request()
     if chance(30) { request["selector"] = narrowed(request["selector"] ?? [:]) }
     return request
+  }
+
+  private mutating func vectorIndex() -> JSONValue {
+    var index: JSONObject = [
+      "fields": [.string(documentPath(0))], "type": "vector", "vector": .int(chance(80) ? 2 : 1),
+    ]
+    if chance(30) { index["where"] = .object(filter()) }
+    return .object(index)
   }
 
   private mutating func textIndex() -> Step {

@@ -77,9 +77,14 @@ import Testing
         "_design/c",
         [
           "language": "query",
-          "indexes": ["t": ["index": ["fields": [["name": "t", "type": "string"]], "tokenize": "porter"]]],
+          "indexes": [
+            "t": ["index": ["fields": [["name": "t", "type": "string"]], "tokenize": "porter"]],
+            "v": ["index": ["fields": ["v"], "vector": 3]],
+          ],
         ])
-      #expect(try store.listIndexes().map(\.name) == ["_design/b/good", "_design/c/t", "text_t"])
+      #expect(
+        try store.listIndexes().map(\.name) == ["_design/b/good", "_design/c/t", "_design/c/v", "text_t"])
+      #expect(try store.listIndexes()[2].definition.options == .vector(3))
       #expect(try store.listIndexes()[1].definition.options.tokenizer == .porter)
       let notes = try store.checkDesignDocuments()
       #expect(notes.allSatisfy { $0.kind == .design })

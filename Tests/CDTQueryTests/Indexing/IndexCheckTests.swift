@@ -107,6 +107,27 @@ import Testing
       sql: "INSERT INTO text_2(rowid, c0, id) VALUES (1000, 'word', 'x')",
       finding: #"index: document "x": the index "words" has an extra row"#),
     Damage(
+      testDescription: "a changed code",
+      sql: """
+        UPDATE vectors_3 SET entries = CAST(substr(entries, 1, 74) || x'11' || substr(entries, 76) AS BLOB)
+         WHERE key = 0
+        """,
+      finding: #"index: document "doc-13": the index "vectors" has a wrong row"#),
+    Damage(
+      testDescription: "a document without its vector",
+      sql: """
+        UPDATE vectors_3 SET entries = CAST(substr(entries, 1, 57) || substr(entries, 77) AS BLOB) WHERE key = 0
+        """,
+      finding: #"index: document "doc-13": the index "vectors" lacks a row"#),
+    Damage(
+      testDescription: "a vector of no document",
+      sql: "INSERT INTO vectors_3 SELECT 256000, substr(entries, 1, 19) FROM vectors_3 WHERE key = 0",
+      finding: #"index: the index "vectors" has an extra row"#),
+    Damage(
+      testDescription: "a row of vectors that is cut",
+      sql: "UPDATE vectors_3 SET entries = substr(entries, 1, 30) WHERE key = 0",
+      finding: "index: the index file can't be used: a row of vectors has a wrong size"),
+    Damage(
       testDescription: "another version", sql: "PRAGMA user_version = 1",
       finding: "index: the index file can't be used: it has another version", isFoundByOpening: true),
     Damage(
@@ -133,11 +154,13 @@ import Testing
   private static func fill(_ store: Datastore) throws {
     try store.ensureIndexed(["a", "b"], name: "values")
     try store.ensureIndexed(["text"], .text, name: "words")
+    try store.ensureIndexed(["v"], .vector(2), name: "vectors")
     try store.createDocument(from: DocumentDraft(id: "gone", body: ["a": 1]))
     for number in 10..<40 {
       try store.createDocument(
         from: DocumentDraft(
-          id: "doc-\(number)", body: ["a": .int(Int64(number)), "text": "word \(number)"]))
+          id: "doc-\(number)",
+          body: ["a": .int(Int64(number)), "text": "word \(number)", "v": [.int(Int64(number)), 10]]))
     }
     let many = JSONValue.array((0..<100).map { .int($0) })
     try store.createDocument(from: DocumentDraft(id: "wide", body: ["a": many, "b": many]))
@@ -163,7 +186,8 @@ import Testing
     return try Set(store.find(["a": 13]).map(\.id)) == ["doc-13", "wide"]
       && store.count(["a": ["$gte": 30]]) == 11
       && store.count(["a": 2]) == 2 && store.find(text).map(\.id) == ["doc-13"]
-      && store.listIndexes().map(\.name) == ["values", "words"]
+      && store.find(["v": ["$near": ["$vector": [13, 10]]]], limit: 2).map(\.id) == ["doc-13", "doc-14"]
+      && store.listIndexes().map(\.name) == ["values", "vectors", "words"]
   }
 
   @Test func `nothing is found in indexes that are whole, complete or behind`() throws {

@@ -18,7 +18,9 @@ import Testing
     ],
     ["name": "s", "type": "json", "fields": ["a", "b"], "sum": ["b"]],
     ["name": "c", "type": "json", "fields": ["a"], "sum": []],
+    ["name": "p", "type": "place", "fields": [["a": "desc"], "b"], "where": ["c": ["$eq": 1]]],
     ["name": "t", "type": "text", "fields": ["a"], "settings": ["tokenize": "porter"]],
+    ["name": "v", "type": "vector", "fields": ["a"], "where": ["c": ["$eq": 1]], "vector": 3],
   ]
 
   @Test(arguments: definitions) func `JSON is read and written`(_ json: JSONObject) throws {
@@ -47,7 +49,40 @@ import Testing
     (["expireAfter": "1"], #"expireAfter: "expireAfter" must be a number of seconds, not a string"#),
     (["sum": "a"], #"sum: "sum" must be an array of field paths, not a string"#),
     (["where": 5], #"where: "where" must be a selector, not a number"#),
-    (["type": "words"], #"type: the type "words" is unknown; use json or text"#),
+    (["type": "words"], #"type: the type "words" is unknown; use json, text, place or vector"#),
+    (
+      ["type": "place", "unique": true],
+      "unique: places can't be unique; create a unique index beside it"
+    ),
+    (
+      ["type": "place", "collation": "nocase"],
+      "collation: an index of places compares strings by their bytes; leave out the collation"
+    ),
+    (
+      ["type": "place", "sum": ["n"]],
+      #"sum: an index of places has no "sum"; create another index for that"#
+    ),
+    (
+      ["type": "place", "expireAfter": 1],
+      #"expireAfter: an index of places has no "expireAfter"; create another index for that"#
+    ),
+    (["vector": "3"], #"vector: "vector" must be a whole number, not a string"#),
+    (["vector": 0], "vector: a vector has 1 to 65536 numbers, not 0; give the length of the vectors"),
+    (["type": "vector"], #"vector: an index of type "vector" needs "vector", the length of the vectors"#),
+    (
+      ["vector": 3, "fields": ["a", "b"]],
+      "fields: an index of vectors has one field, not 2; create an index for each of them"
+    ),
+    (
+      ["type": "json", "vector": 3],
+      #"vector: "vector" is an option of indexes of type vector; leave it out, or use this type"#
+    ),
+    (["vector": 3, "unique": true], "unique: vectors can't be unique; create a unique index beside it"),
+    (
+      ["vector": 3, "collation": "nocase"],
+      "collation: vectors have no strings to compare; leave the collation out"
+    ),
+    (["vector": 3, "sum": ["b"]], "sum: vectors can't be summed; create a summary beside it"),
     (
       ["collation": "swedish"],
       #"collation: "swedish" is not a collation; use "nocase" or "unicode""#

@@ -12,6 +12,7 @@ import Testing
     switch option {
     case .filter: [IndexOptions(), .where(["a": 1])]
     case .tokenize: [.text, .text(.porter)]
+    case .vector: [.vector(3), .vector(4)]
     case .unique: [IndexOptions(), .unique]
     case .collation: [IndexOptions(), .collation(.unicode)]
     case .sum: [IndexOptions(), .summary(of: "n")]

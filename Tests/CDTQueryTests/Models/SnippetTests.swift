@@ -40,6 +40,10 @@ import Testing
       var others: [Reference<Job>]
       var inside: Inner
       var maybeInside: Inner?
+      var at: GeoPoint
+      var stops: [GeoPoint]?
+      var vector: [Double]
+      var floats: [Float]?
     }
     struct Sum: Decodable { var city: String?, total: Double }
     final class Other: Sendable {}
@@ -61,7 +65,7 @@ import Testing
   private static let variables = """
     _ store: Datastore, text: String, number: Int, now: Date, key: UUID, keys: [UUID], link: URL, cost: Decimal, \
     kind: Kind, tags: [String], maybe: Int?, later: Date?, json: JSONObject, value: JSONValue, counts: [String: Int], \
-    other: Other, job: Job, isAll: Bool
+    other: Other, job: Job, isAll: Bool, here: GeoPoint, query: [Double]
     """
 
   static let valid = [
@@ -120,6 +124,8 @@ import Testing
     "store.count(Job.self)",
     "store.document(withID: text, as: Job.self).title",
     "store.save([Job]()).map(\\.title)",
+    "store.read { try $0.find(ModelQuery(Job.self, where: { $0.at.near(here) }, limit: 3).withDistances()) }.map(\\.model.title)",
+    "store.live(ModelQuery(Job.self, where: { $0.vector.near(query) }, limit: 3).withDistances())",
     "store.migrate(\"a\", matching: [\"title\": [\"$exists\": false]]) { $0.body[\"title\"] = \"x\" }",
     "store.delete(Job?.none!)",
     "store.save(Job?.none!)",

@@ -23,7 +23,11 @@ import Testing
     "isAll ? .all : $0.isDone", "if isAll { .all } else { $0.isDone }",
     "switch kind { case .chore: $0.isDone; case .work: !$0.isDone }", "$0.boss.city == text",
     "$0.before == Reference(job) && $0.before.id == job.id", "$0.before == nil",
-    "$0.count > 3 && $0.first == text",
+    "$0.count > 3 && $0.first == text", "$0.at.near(here)", "$0.at.near(here, within: 500) && $0.isDone",
+    "$0.stops.near(here, within: 500)", "$0.at.within(metres: 500, of: here)",
+    "!$0.at.within(southWest: here, northEast: here)", "$0.stops.within(polygon: [here, here, here])",
+    "$0.vector.near(query, within: 0.3)", "$0.vector.near([1, 0], by: .euclidean)",
+    "$0.floats.near([1, 0.5], within: 3, by: .dot)", "$0.at == here",
   ]
 
   private static let question = "leave out ? and !: $0.owner.name also reaches the name of an optional owner"
@@ -34,6 +38,7 @@ import Testing
   private static let itself = "compare the property itself, as in $0.price > 3 / 2"
   private static let element = "use contains { } or allSatisfy { } with a condition on an element"
   private static let noValue = "a property has no value here"
+  private static let places = "use near(_:within:), or within(metres:of:)"
   private static let bool = "for a Bool write isAll ? .all : $0.age > 3"
   private static let day = "write (today..<tomorrow).contains($0.due)"
 
@@ -75,6 +80,10 @@ import Testing
     "Calendar.current.component(.year, from: $0.due) == 2026": day,
     "$0.inside.title == text": "store a Reference to it",
     "$0.maybeInside.title == text": "store a Reference to it",
+    "$0.at.distance(to: here) < 500": places, "$0.at.distance(from: here) <= 500.0": places,
+    "$0.at.longitude > 8": "use near(_:within:) or within(metres:of:): a place has no other conditions",
+    "$0.vector.distance(to: query) < 0.3": "use near(_:within:by:)",
+    "$0.vector.cosineSimilarity(to: query) > 0.7": "use near(_:within:by:)",
   ]
 
   @Test func `a condition as people write it compiles, or has an error that names the way`() throws {

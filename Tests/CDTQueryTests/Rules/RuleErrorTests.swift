@@ -65,6 +65,10 @@ import Testing
     ),
     (#"{"newDoc.a": {"$gt": 1, "$reason": 7}}"#, #"newDoc.a.$reason: "$reason" takes a text, not a number"#),
     (
+      #"{"newDoc.place": {"$near": {"$vector": [1]}}}"#,
+      #"newDoc.place.$near: "$near" stands at the top level of a selector, or in an "$and" there; move it, or use "$geoWithin" here"#
+    ),
+    (
       #"{"$text": {"$search": "a"}}"#,
       #"$text: a rule has no search for words, which needs an index; use "$regex" or "$beginsWith""#
     ),

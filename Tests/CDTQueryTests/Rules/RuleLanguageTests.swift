@@ -83,6 +83,13 @@ import Testing
     Case(
       #"{"newDoc.a": {"$keyMapMatch": {"$eq": {"$data": "newDoc.b"}}}}"#,
       #"{"newDoc": {"a": {"x": 1}, "b": "x"}}"#, true),
+    Case(
+      #"{"newDoc.place": {"$geoWithin": {"$box": [[7, 46], [9, 48]]}}}"#,
+      #"{"newDoc": {"place": {"type": "Point", "coordinates": [8.5, 47.4]}}}"#, true),
+    Case(
+      #"{"newDoc.place": {"$geoWithin": {"$box": [[7, 46], [9, 48]]}}}"#,
+      #"{"newDoc": {"place": [8.5, 45]}}"#,
+      false),
     // The value is compared; it is never read as an operator.
     Case(#"{"newDoc.a": {"$data": "newDoc.b"}}"#, #"{"newDoc": {"a": 1, "b": {"$gt": 0}}}"#, false),
     Case(#"{"newDoc.a": {"$data": "newDoc.b"}}"#, #"{"newDoc": {"a": {"$gt": 0}, "b": {"$gt": 0}}}"#, true),

@@ -56,6 +56,19 @@ import Testing
     #expect(code(search("a NEAR/1000001 b")) == .textSearch)
   }
 
+  @Test func `the numbers of a vector and the corners of a polygon`() {
+    func vector(_ count: Int) -> JSONObject {
+      ["a": ["$near": ["$vector": .array(Array(repeating: 1, count: count))]]]
+    }
+    func polygon(_ corners: Int) -> JSONObject {
+      ["a": ["$geoWithin": ["$polygon": .array((0..<corners).map { [0, .int(Int64($0 % 90))] })]]]
+    }
+    #expect(code(vector(Distance.maximumLength)) == nil)
+    #expect(code(vector(Distance.maximumLength + 1)) == .invalidArgument)
+    #expect(code(polygon(GeoRegion.maximumCorners)) == nil)
+    #expect(code(polygon(GeoRegion.maximumCorners + 1)) == .tooLarge)
+  }
+
   @Test func `the page has the limits of the code`() throws {
     let page = try Repository.page("limits.md")
     for row in [
@@ -66,6 +79,8 @@ import Testing
       "segments of a path | \(FieldPath.maximumSegments) |",
       "fields of a sort | \(Query.maximumSortFields) |",
       "fields of an index | \(IndexDefinition.maximumFields) |",
+      "numbers of a `$vector` | \(Self.spelled(Distance.maximumLength)) |",
+      "corners of a `$polygon` | \(Self.spelled(GeoRegion.maximumCorners)) |",
       "| \(Self.spelled(TextSearch.maximumTerms)), \(TextSearch.maximumDepth), 1,000,000 |",
       "length of a regular expression | \(Self.spelled(RegularExpression.maximumLength)) bytes |",
       "| \(Self.spelled(MatchBudget.maximumSteps)); in a string of more than",

@@ -64,6 +64,12 @@ import Testing
       ["selector": ["number": ["$gte": 990], "name": ["$gt": "name 5"]]], results: 4, transferred: 10),
     Transfer(
       ["selector": ["name": "name 3"], "sort": ["number"], "limit": 10], results: 10, transferred: 100),
+    // Distances, of what may have them.
+    Transfer(
+      ["selector": ["tags": ["$near": ["$vector": [1, 2]]], "number": ["$lt": 300]], "limit": 2], results: 0,
+      transferred: 3),
+    Transfer(
+      ["selector": ["name": ["$geoWithin": ["$box": [[0, 0], [1, 1]]]]]], results: 0, transferred: 0),
     // Decided here.
     Transfer(["selector": ["name": ["$regex": "3$"]]], results: 100, transferred: 1_000),
     Transfer(["selector": ["number": ["$not": ["$mod": [100, 0]]]]], results: 990, transferred: 1_000),

@@ -593,6 +593,72 @@ import Testing
     }
   }
 
+  @Test func `an index of places answers the nearest, and is in its design document`() async throws {
+    try await withServer { server in
+      for (id, east) in [("a", 9.0), ("b", 8.0), ("c", -179.0)] {
+        let body: JSONValue = ["city": "x", "place": [.double(east), 47]]
+        let saved = try await server.put("/db/\(id)", body)
+        #expect(saved.status == 201)
+      }
+      let index: JSONValue = [
+        "index": ["fields": ["city", "place"]], "type": "place", "name": "places", "ddoc": "d",
+      ]
+      #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      #expect(try await server.post("/db/_index", index).json["result"] == "exists")
+      #expect(try await server.get("/db/_index").json["indexes"]?[1]?["type"] == "place")
+      #expect(try await server.get("/db/_design/d").json["views"]?["places"]?["map"]?["type"] == "place")
+      let point: JSONValue = ["type": "Point", "coordinates": [8.1, 47]]
+      let request: JSONObject = [
+        "selector": ["city": "x", "place": ["$near": ["$geometry": point]]], "limit": 2,
+        "use_index": ["d", "places"],
+      ]
+      #expect(Self.ids(try await server.post("/db/_find", .object(request))) == ["b", "a"])
+      #expect(try await server.delete("/db/_index/d/place/places").status == 200)
+      #expect(try await server.get("/db/_index").json["total_rows"] == 1)
+    }
+  }
+
+  @Test func `results by distance have their distances`() async throws {
+    try await withServer { server in
+      for (id, vector) in [("east", [1, 0]), ("north", [0, 1]), ("north-east", [1, 1])]
+        as [(String, JSONValue)]
+      {
+        #expect(try await server.put("/db/\(id)", ["v": vector, "kind": "way"]).status == 201)
+      }
+      var request: JSONObject = [
+        "selector": ["v": ["$near": ["$vector": [0, 2], "$metric": "euclidean"]]], "distance": true,
+      ]
+      for fields in [[], ["_id", "kind"]] as [[JSONValue]] {
+        for conflicts in [false, true] {
+          request["fields"] = .array(fields)
+          request["conflicts"] = .bool(conflicts)
+          let reply = try await server.post("/db/_find", .object(request))
+          #expect(Self.ids(reply) == ["north", "north-east", "east"])
+          #expect(reply.json["docs"]?[0]?["_distance"] == 1 && reply.json["docs"]?[0]?["kind"] == "way")
+        }
+      }
+      request["limit"] = 1
+      request["fields"] = ["_id", "_attachments"]
+      let first = try await server.post("/db/_find", .object(request)).json
+      #expect(first["docs"]?[0]?["_distance"] == 1)
+      request["bookmark"] = first["bookmark"]
+      #expect(Self.ids(try await server.post("/db/_find", .object(request))) == ["north-east"])
+      let groups = try await server.post(
+        "/db/_find",
+        [
+          "selector": ["v": ["$near": ["$vector": [0, 2], "$maxDistance": 0.5]]],
+          "group": ["by": ["kind"], "aggregates": ["count": ["$count": [:]]]],
+        ])
+      #expect(groups.json["groups"]?[0]?["count"] == 2)
+      let plan = try await server.post("/db/_explain", .object(request))
+      #expect(plan.status == 200)
+      let csv = try await server.post(
+        "/db/_results?format=csv",
+        ["selector": request["selector"] ?? [:], "distance": true, "fields": ["kind"]])
+      #expect(String(decoding: csv.body, as: UTF8.self).hasPrefix("_id,_rev,kind,_distance\n"))
+    }
+  }
+
   @Test func `a unique index refuses edits and stores what replicators bring`() async throws {
     try await withServer { server in
       let index: JSONValue = ["index": ["fields": ["email"], "unique": true], "name": "emails"]
@@ -757,6 +823,14 @@ import Testing
     Refusal(
       testDescription: #"{"selector":{"$text":{"$search":"a"}},"snippets":{"words":1000000}}"#,
       error: "invalid_snippets"),
+    Refusal(testDescription: #"{"selector":{},"distance":true}"#, error: "invalid_distance"),
+    Refusal(testDescription: #"{"selector":{"a":{"$near":{}}}}"#, error: "bad_arg"),
+    Refusal(
+      testDescription: #"{"selector":{"$or":[{"a":{"$near":{"$vector":[1]}}}]}}"#,
+      error: "invalid_selector_json"),
+    Refusal(
+      testDescription: #"{"selector":{"a":{"$near":{"$vector":[1]}}},"distance":true,"group":{"by":["a"]}}"#,
+      error: "invalid_group_json"),
     Refusal(
       testDescription: #"{"selector":{"$text":{"$search":"a"}},"sort":[{"$text":"score"}],"backward":true}"#,
       error: "bad_request"),

@@ -245,7 +245,7 @@ struct RequestDraw: Sendable {
     (
       "group", { $0.one([["by": ["type"], "count": true, "sum": ["n"]], ["by": ["owner"], "max": ["n"]]]) }
     ),
-    ("collation", { _ in "unicode" }), ("snippets", { _ in true }),
+    ("collation", { _ in "unicode" }), ("snippets", { _ in true }), ("distance", { _ in true }),
     (
       "include",
       { $0.one([["next": "next[]", "owner": "owner"], ["next": "next.0"], ["other": "missing"]]) }

@@ -27,6 +27,7 @@ extension RandomDocuments {
       ])
     }
     request["collation"] = collation()?.rawValue.jsonValue
+    if request["selector"]?.hasNear == true, chance(50) { request["distance"] = true }
     return request
   }
 
@@ -63,5 +64,14 @@ extension RandomDocuments {
     if chance(20) { request["skip"] = .int(Int64(number(below: 3))) }
     if chance(40) { request["limit"] = .int(Int64(1 + number(below: 5))) }
     return request
+  }
+}
+
+extension JSONValue {
+  /// Whether a selector has a `$near`.
+  fileprivate var hasNear: Bool {
+    objectValue?.contains { name, value in
+      name == "$and" ? value.arrayValue?.contains(where: \.hasNear) == true : value["$near"] != nil
+    } ?? false
   }
 }

@@ -123,7 +123,14 @@ extension Step {
         for change in changes { try change.perform(in: transaction) }
       }
     case .index(let name, let fields, let type):
-      try store.ensureIndexed(fields, type == .text ? .text : IndexOptions(), name: name)
+      let options: IndexOptions =
+        switch type {
+        case .json: IndexOptions()
+        case .place: .place
+        case .text: .text
+        case .vector: .vector(3)
+        }
+      try store.ensureIndexed(fields, options, name: name)
     case .dropIndex(let name): try store.deleteIndex(named: name)
     case .rebuildIndexes: try store.rebuildIndexes()
     case .compact: try store.compact()

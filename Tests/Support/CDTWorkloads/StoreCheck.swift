@@ -12,6 +12,7 @@ package enum StoreCheck {
     ["selector": ["tags": "blue", "n": ["$gt": 5]]],
     ["selector": ["$or": [["kind": "old"], ["tags": "new"]]]],
     ["selector": ["$not": ["n": ["$exists": true]]]],
+    ["selector": ["vector": ["$near": ["$vector": [1, 2, 3]]]]],
   ]
 
   private static let search: JSONObject = ["selector": ["$text": ["$search": "word new"]]]

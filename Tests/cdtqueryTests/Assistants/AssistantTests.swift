@@ -129,6 +129,17 @@ import Testing
     #expect(answer.text.utf8.count < 1_500)
   }
 
+  @Test func `find returns distances`() throws {
+    try space.run(
+      "import", "people/ways", "-", input: "{\"_id\":\"e\",\"v\":[1,0]}\n{\"_id\":\"n\",\"v\":[0,2]}\n")
+    let query: JSONObject = [
+      "store": "people/ways", "selector": ["v": ["$near": ["$vector": [0, 1]]]], "distance": true,
+    ]
+    let parts = try call("find", query, ["--rows", "1"])
+    #expect(parts.map { $0["docs"]?[0]?["_id"] } == ["n", "e"])
+    #expect(parts.map { $0["docs"]?[0]?["_distance"] } == [0, 1])
+  }
+
   @Test func `a text search without an index names the tool that creates one`() throws {
     let search: JSONObject = ["store": "people/contacts", "selector": ["$text": ["$search": "x"]]]
     let writing = try text(try answers(to: [message(1, "find", search)], "--write")[1])

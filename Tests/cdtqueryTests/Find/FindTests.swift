@@ -393,6 +393,15 @@ import Testing
         #"the slashes of "/dune/i" are a part of the pattern; without them it is {"$regex":"dune","$options":"i"}"#
     ),
     (query: #"{"title": {"$regex": "/dune/x/y z"}}"#, hint: ""),
+    (
+      query: #"{"v": {"$near": {"$vector": [1, 2]}}}"#,
+      hint: #"the "$vector" has 2 numbers, and "v" has 3; use a vector of the same model"#
+    ),
+    (query: #"{"v": {"$near": {"$vector": [1, 2, 3], "$maxDistance": -1}}}"#, hint: ""),
+    (
+      query: #"{"zip": {"$geoWithin": {"$box": [[0, 0], [1, 1]]}}}"#,
+      hint: #"the query needs an array or an object in "zip", which is a string, such as "04103""#
+    ),
   ]
 
   @Test(arguments: typeHints) func `a query for values of another type gets a hint`(
@@ -401,7 +410,7 @@ import Testing
     let space = try Workspace(
       """
       {"_id":"a","zip":"04103","title":"Dune","n":1}
-      {"_id":"b","zip":"2542","title":1984,"n":2}
+      {"_id":"b","zip":"2542","title":1984,"n":2,"v":[0,1,2]}
       {"_id":"c","zip":"99999","title":"Emma","n":"3"}
 
       """)

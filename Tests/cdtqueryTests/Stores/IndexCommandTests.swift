@@ -7,6 +7,7 @@ import Testing
     switch option {
     case .filter: ["--where", #"{"a":1}"#]
     case .tokenize: ["--type", "text", "--tokenize", "porter"]
+    case .vector: ["--vector", "3"]
     case .unique: ["--unique"]
     case .collation: ["--collation", "unicode"]
     case .sum: ["--sum", "n"]

@@ -8,7 +8,7 @@ struct DecisionsCommand: ParsableCommand {
 
   @Option(help: "The number of the decision. (default: all)")
   var only: Int?
-  @Option(help: "How many documents a store has for pages, partial indexes, summaries and selected changes.")
+  @Option(help: "How many documents a store has for pages, partial indexes, summaries, changes and places.")
   var documents = 1_000_000
   @Option(help: "The release build of cdtquery.")
   var server = ".build/release/cdtquery"
@@ -31,6 +31,7 @@ struct DecisionsCommand: ParsableCommand {
       (29, { try KeepingSummaries(scratch, documents: documents).measure() }),
       (30, { try DeletingExpired(scratch).measure() }),
       (37, { try IncludingDocuments(scratch).measure() }),
+      (44, { try FindingPlaces(scratch, documents: documents).measure() }),
       (33, { try SelectingChanges(scratch, documents: documents, program: Program(server)).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {

@@ -70,7 +70,7 @@ extension Tool {
   }
 
   private static let page: [SharedArgument] = [.sort, .limit, .skip, .useIndex, .collation]
-  private static let query = page + [.fields, .bookmark, .include, .snippets]
+  private static let query = page + [.fields, .bookmark, .include, .snippets, .distance]
   private static let groups: [SharedArgument] = [.by, .aggregates, .unwind, .having]
 
   private static let find = Tool(

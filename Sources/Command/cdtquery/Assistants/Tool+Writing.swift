@@ -81,7 +81,7 @@ extension Tool {
     "create_index",
     "Create an index unless it exists, and build it. Reading and writing go on during the build.",
     required: [.store, .indexFields],
-    [.indexName, .indexType, .tokenize, .filter, .unique, .collation, .sum], isForWriting: true
+    [.indexName, .indexType, .tokenize, .vector, .filter, .unique, .collation, .sum], isForWriting: true
   ) { call in
     var json = call.arguments
     json["store"] = nil

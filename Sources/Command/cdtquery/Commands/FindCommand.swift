@@ -13,7 +13,7 @@ struct FindCommand: QueryingCommand {
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …, "collation": …, "snippets": …, "bookmark": …, "backward": …, "include": …}. Options override the \
+      "skip": …, "limit": …, "use_index": …, "collation": …, "snippets": …, "distance": …, "bookmark": …, "backward": …, "include": …}. Options override the \
       request. Without SELECTOR, every document is found. A field \
       whose name contains a comma, or a space at an end, can be named in a request only.
 
@@ -27,6 +27,7 @@ struct FindCommand: QueryingCommand {
       ids in an array of objects is items[].product. With --format json, the output is {"docs": [...], "included": {...}}.
 
       With --snippets or --highlight, each result of a search with $text has the text around what was found, as _snippets.
+      With --distance, each result of a query with $near has its distance, as _distance.
 
       EXAMPLE
         $ cdtquery find people/contacts '{}' --sort age --format table
@@ -113,8 +114,7 @@ struct FindCommand: QueryingCommand {
     }
     let results = try database.results(for: query)
     guard count || ids else {
-      let isExtended = query.snippets != nil && !query.fields.isEmpty
-      let fields = query.fields + (isExtended ? [TextSnippet.member] : [])
+      let fields = query.fields + (query.fields.isEmpty ? [] : query.addedMembers)
       let found = try ResultWriter(output, fields: fields, includes: !query.include.isEmpty).write(results)
       try position.write(of: results)
       return found

@@ -41,6 +41,12 @@ struct IndexCommand: ParsableCommand {
         are left out from then on, and deleted. With --milliseconds, numbers are milliseconds since 1970, as of JavaScript's Date.now(). \
         Documents with any other value never expire; they are counted. Such an index answers no queries.
 
+        With --place the last field is a place, a GeoJSON Point or an array of a longitude and a latitude. $geoWithin and $near with a \
+        $geometry use the index, also with conditions that give the fields before the place one value each.
+
+        With --vector the index has codes of the arrays of so many numbers in the field, for $near with a $vector. Its size is about \
+        that number of bytes for each document.
+
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
           pet.species_age-desc
@@ -54,6 +60,10 @@ struct IndexCommand: ParsableCommand {
           summary_of_age
           $ cdtquery index create people/contacts seen --expire-after 86400
           expire_seen
+          $ cdtquery index create people/contacts city place --place
+          place_city_place
+          $ cdtquery index create people/contacts embedding --vector 384
+          vector_embedding
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
@@ -66,6 +76,7 @@ struct IndexCommand: ParsableCommand {
     @Option(help: SharedArgument.indexType.option) var type = IndexType
       .json
     @Option(help: SharedArgument.tokenize.option) var tokenize: String?
+    @Option(help: SharedArgument.vector.option) var vector: Int?
     @Option(
       name: .customLong("where"), help: SharedArgument.filter.option)
     var filter: String?
@@ -79,10 +90,14 @@ struct IndexCommand: ParsableCommand {
     @Option(help: "Delete documents so many seconds after the date in the field.") var expireAfter: Double?
     @Flag(help: "The numbers in the field of --expire-after are milliseconds since 1970, not seconds.")
     var milliseconds = false
+    @Flag(help: "The last field is a place, for $near and $geoWithin.") var place = false
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var server: ServerOptions
 
     func validate() throws {
+      if place, type == .text {
+        throw ValidationError("an index has words or places; leave out --place or --type text")
+      }
       if fields.isEmpty, sum.isEmpty {
         throw ValidationError("an index needs at least one field; name the fields that queries use")
       }
@@ -90,11 +105,16 @@ struct IndexCommand: ParsableCommand {
 
     func run() throws {
       var options = IndexOptions(
-        where: try filter.map { try SelectorArgument.json($0) }, unique: unique, collation: collation,
-        sums: count || !sum.isEmpty ? sum : nil, milliseconds: milliseconds)
+        where: try filter.map { try SelectorArgument.json($0) }, vector: vector, unique: unique,
+        collation: collation, sums: count || !sum.isEmpty ? sum : nil, milliseconds: milliseconds)
       options.expireAfter = expireAfter
       var json = options.json
-      (json["type"], json["tokenize"]) = (.string(type.rawValue), tokenize.map { .string($0) })
+      if place {
+        json["type"] = .string(IndexType.place.rawValue)
+      } else if vector == nil || type != .json {
+        json["type"] = .string(type.rawValue)
+      }
+      json["tokenize"] = tokenize.map { .string($0) }
       json["name"] = name.map { .string($0) }
       json["fields"] = .array(
         try SortField.fields(words: fields, at: "fields").map(\.json) + sum.map { .string($0) })

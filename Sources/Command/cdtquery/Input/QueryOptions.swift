@@ -97,12 +97,13 @@ struct QueryOptions: ParsableArguments {
   @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
   @Option(help: "Mark what $text finds in its snippets: one mark, or two as in <b>,</b>.") var highlight:
     String?
+  @Flag(help: SharedArgument.distance.option) var distance = false
 
   init() {}
 
   var isEmpty: Bool {
     page.isEmpty && fields == nil && include.isEmpty && collation == nil && snippets == nil
-      && highlight == nil
+      && highlight == nil && !distance
   }
 
   /// The query with the options applied.
@@ -118,6 +119,7 @@ struct QueryOptions: ParsableArguments {
       }
       query.snippets = options
     }
+    if distance { query.returnsDistance = true }
     if let fields {
       guard !PageOptions.isJSON(fields) else {
         throw ToolError(

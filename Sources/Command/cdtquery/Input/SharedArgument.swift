@@ -82,6 +82,7 @@ extension SharedArgument {
   static let snippets = Self(
     "snippets", .options, "Print the text around what $text finds",
     note: "Any of words, limit, before and after can be given.")
+  static let distance = Self("distance", .boolean, "Print the distance of each result of a query with $near")
   static let bookmark = Self("bookmark", .string, "The bookmark of the page after which this one begins")
   static let field = Self("field", .string, "The field", as: ("pet.species", "pet.species"))
   static let by = Self(
@@ -111,9 +112,12 @@ extension SharedArgument {
   static let indexName = Self(
     "name", .string, "The index's name", note: "(default: generated from the fields)")
   static let indexType = Self(
-    "type", .string, "The type of index: json, for values in order, or text, for $text")
+    "type", .string,
+    "The type of index: json, for values in order, text, for $text, place, for $near and $geoWithin, or vector, for $near"
+  )
   static let tokenize = Self(
     "tokenize", .string, "The tokenizer of a text index: simple, porter, unicode61 or trigram")
+  static let vector = Self("vector", .integer, "The length of the vectors of an index of vectors")
   static let filter = Self(
     "where", .object, "The selector of the documents that the index holds", note: "(default: all)")
   static let unique = Self("unique", .boolean, "Refuse writes that would give two documents the same values")

@@ -47,8 +47,10 @@ package struct DesignDocument: Sendable {
       ruleError = error
       notes.append("Nothing can be written where its rules are enforced and can't be read: \(error)")
     }
-    for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
+    for kind in ["views", "indexes"] {
       for (name, definition) in body[kind]?.objectValue ?? [:] {
+        let type: IndexType =
+          kind == "views" ? .json : definition["index"]?["vector"] == nil ? .text : .vector
         do throws(QueryError) {
           let index = try Self.index(name, type, definition, of: id)
           indexes.append(index)
@@ -85,6 +87,7 @@ package struct DesignDocument: Sendable {
     _ name: String, _ type: IndexType, _ view: JSONValue, of id: String
   ) throws(QueryError) -> IndexDefinition {
     let body = view[type == .json ? "map" : "index"] ?? .null
+    let type = type == .json && body["type"] == "place" ? .place : type
     var json = try json(ofCouchDB: body, type)
     (json["name"], json["ddoc"]) = (.string(Self.name(of: name, in: id)), .string(id))
     if type == .json, let reduce = DesignView.reduce(of: view) {
@@ -113,7 +116,7 @@ package struct DesignDocument: Sendable {
     // A field of a text index of CouchDB has a type, which has no meaning here.
     case .array(let clauses)?:
       json["fields"] = .array(
-        clauses.map { type == .json || $0["type"] == nil ? $0 : $0["name"] ?? $0 })
+        clauses.map { type != .text || $0["type"] == nil ? $0 : $0["name"] ?? $0 })
     default: break
     }
     json["where"] = index[formerPartialFilter]
@@ -142,9 +145,12 @@ package struct DesignDocument: Sendable {
   /// Members that are also known: the former name of the filter, the value of a view, and what CouchDB's text indexes have and is
   /// without effect here.
   private static func otherMembers(_ type: IndexType) -> [String] {
-    [formerPartialFilter]
-      + (type == .json
-        ? ["value"] : ["default_field", "default_analyzer", "analyzer", "index_array_lengths"])
+    switch type {
+    case .json, .place: [formerPartialFilter, "value", "type"]
+    case .text:
+      [formerPartialFilter, "default_field", "default_analyzer", "analyzer", "index_array_lengths"]
+    case .vector: [formerPartialFilter]
+    }
   }
 
   /// A member of an index that has no meaning: it may be a misspelled one.
@@ -166,10 +172,11 @@ package struct DesignDocument: Sendable {
   /// Adds an index to the body of a design document, or replaces the one of this name.
   package static func add(_ definition: IndexDefinition, named name: String, to body: inout JSONObject) {
     body["language"] = language
-    let kind = definition.type == .json ? "views" : "indexes"
+    let kind = definition.type.isOrdered ? "views" : "indexes"
     var members = body[kind]?.objectValue ?? [:]
     var index = couchDB(definition.json)
-    if definition.type == .json {
+    if definition.type.isOrdered {
+      if definition.type == .place { index["type"] = .string(definition.type.rawValue) }
       let directions = definition.fields.map { ($0.path, JSONValue.string($0.isDescending ? "desc" : "asc")) }
       index["fields"] = .object(JSONObject(directions))
       members[name] = [
@@ -185,7 +192,7 @@ package struct DesignDocument: Sendable {
   ///
   /// - Returns: Whether it was there.
   package static func remove(_ name: String, _ type: IndexType, from body: inout JSONObject) -> Bool {
-    let kind = type == .json ? "views" : "indexes"
+    let kind = type.isOrdered ? "views" : "indexes"
     guard body["language"] == language, var members = body[kind]?.objectValue, members[name] != nil else {
       return false
     }

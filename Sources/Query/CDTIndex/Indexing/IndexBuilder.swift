@@ -86,7 +86,11 @@ final class IndexBuilder {
 
   private func work(on entry: IndexCatalog.Entry) throws -> Bool {
     guard entry.staleRows > 0 else {
-      return entry.definition.type == .text ? try fillText(entry) : try fill(entry)
+      switch entry.definition.type {
+      case .json, .place: return try fill(entry)
+      case .text: return try fillWords(entry)
+      case .vector: return try fillVectors(entry)
+      }
     }
     try removeStrays(of: entry)
     return true

@@ -50,6 +50,9 @@ package struct IndexCatalog: Sendable {
   /// The text indexes.
   package let texts: [Entry]
 
+  /// The indexes of vectors.
+  package let vectors: [Entry]
+
   /// The indexes by which documents expire.
   package let expiring: [Entry]
 
@@ -57,8 +60,9 @@ package struct IndexCatalog: Sendable {
 
   package init(entries: [Entry]) {
     self.entries = entries
-    ordered = entries.filter { $0.definition.type == .json }
+    ordered = entries.filter { $0.definition.type.isOrdered }
     texts = entries.filter { $0.definition.type == .text }
+    vectors = entries.filter { $0.definition.type == .vector }
     expiring = entries.filter { $0.definition.options.expireAfter != nil }
   }
 

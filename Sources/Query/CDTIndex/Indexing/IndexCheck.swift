@@ -17,6 +17,8 @@ final class IndexCheck {
   private let columns: [String]
   private let insertion: IndexTable
   private var rows: IndexRows
+  /// The expected rows of an index of vectors.
+  private var vectors: VectorTable?
   /// The ids of documents that should be in the overflow, by number.
   private var overflow: [Int64: String] = [:]
   private var found: [IntegrityFinding] = []
@@ -37,10 +39,15 @@ final class IndexCheck {
     insertion = IndexTable(entry, on: connection, named: expected)
     rows = IndexRows(entry.definition)
     try connection.execute("DROP TABLE IF EXISTS \(expected)")
-    try connection.execute(
-      entry.definition.type == .text
-        ? "CREATE TABLE \(expected) (\(columns.joined(separator: ", ")), PRIMARY KEY (rowid))"
-        : IndexFile.creation(ofTable: expected))
+    switch entry.definition.type {
+    case .json, .place: try connection.execute(IndexFile.creation(ofTable: expected))
+    case .text:
+      try connection.execute(
+        "CREATE TABLE \(expected) (\(columns.joined(separator: ", ")), PRIMARY KEY (rowid))")
+    case .vector:
+      try connection.execute(VectorTable.creation(of: expected))
+      vectors = VectorTable(entry, on: connection, named: expected)
+    }
   }
 
   /// Adds a document's rows.
@@ -49,8 +56,13 @@ final class IndexCheck {
     if entry.definition.type == .text {
       return try TextIndexTable.replace(number, document, entry.definition, in: expected, on: connection)
     }
-    let shape = rows.add(document, number: number)
     let id = String(decoding: document.id, as: UTF8.self)
+    if let vectors {
+      let content = vectors.content(of: document, number: number)
+      if content.overflows { overflow[number] = id }
+      return try vectors.replace(number, with: content)
+    }
+    let shape = rows.add(document, number: number)
     if shape.isMultiple, !entry.isMultiple { add("is not marked as having several rows per document", id) }
     if shape.overflows { overflow[number] = id }
     if rows.size > Self.batch { try write() }
@@ -66,8 +78,12 @@ final class IndexCheck {
   func finish() throws -> [IntegrityFinding] {
     try write()
     let table = "main.\(IndexFile.table(entry))"
-    try compare(expected, with: table, "lacks a row")
-    try compare(table, with: expected, "has an extra row")
+    if let vectors {
+      try compare(vectors, with: VectorTable(entry, on: connection, named: table), table)
+    } else {
+      try compare(expected, with: table, "lacks a row")
+      try compare(table, with: expected, "has an extra row")
+    }
     try compareApart()
     try compareGroups()
     try connection.execute("DROP TABLE \(expected)")
@@ -95,6 +111,34 @@ final class IndexCheck {
       let id = isText ? statement.text(0) : layout.id(in: JSONBytes(statement.unsafeBytes(0)))
       if ids.insert(id).inserted { add(what, id) }
     }
+  }
+
+  /// Reports the documents of which one of two tables of vectors has another entry.
+  private func compare(_ wanted: VectorTable, with other: VectorTable, _ table: String) throws {
+    let changed = try numbers(
+      "SELECT number FROM \(IndexConnection.documents).documents WHERE sequence > \(completeUpTo)")
+    for key in try numbers("SELECT key FROM \(expected) UNION SELECT key FROM \(table)") {
+      let (entries, found) = (try wanted.entries(key), try other.entries(key))
+      for number in Set(entries.keys).union(found.keys).subtracting(changed).sorted()
+      where entries[number] != found[number] {
+        let ids = try connection.statement(
+          "SELECT id FROM \(IndexConnection.documents).documents WHERE number = ?1")
+        defer { ids.reset() }
+        try ids.bind(number, at: 1)
+        add(
+          entries[number] == nil
+            ? "has an extra row" : found[number] == nil ? "lacks a row" : "has a wrong row",
+          try ids.step() ? ids.text(0) : nil)
+      }
+    }
+  }
+
+  private func numbers(_ sql: String) throws -> [Int64] {
+    let statement = try connection.statement(sql)
+    defer { statement.reset() }
+    var numbers: [Int64] = []
+    while try statement.step() { numbers.append(statement.int64(0)) }
+    return numbers
   }
 
   private func compareApart() throws {

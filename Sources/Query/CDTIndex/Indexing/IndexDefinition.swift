@@ -25,7 +25,7 @@ public struct IndexDefinition: Sendable, Hashable {
   /// The id of the design document that defines the index; `nil` if an app made it.
   public private(set) var designDocument: String?
 
-  /// Values in order, or words.
+  /// Values in order, words, values and a place, or vectors.
   public var type: IndexType { options.type }
   /// The collation by which the index compares strings; `nil` to compare their bytes.
   package var collation: Collation? { options.collation }
@@ -45,6 +45,13 @@ public enum IndexType: String, Sendable, Hashable, Codable {
   case json
   /// Words, for `$text`.
   case text
+  /// Values in order, of which the last are places: for `$near` and `$geoWithin`.
+  case place
+  /// Vectors, for `$near` with a `$vector`.
+  case vector
+
+  /// Whether the rows have the values in order.
+  package var isOrdered: Bool { self == .json || self == .place }
 }
 
 extension IndexDefinition {
@@ -80,14 +87,21 @@ extension IndexDefinition {
         throw QueryError(.invalidPath(path, error), at: place)
       }
       guard seen.insert(fieldPath).inserted else { throw .indexRepeatsField(path, at: place) }
-      // Words have no direction.
+      // Words and vectors have no direction.
       parsed.append(
-        Field(path: path, isDescending: isDescending && options.type == .json, fieldPath: fieldPath))
+        Field(path: path, isDescending: isDescending && options.type.isOrdered, fieldPath: fieldPath))
+    }
+    if options.isPlace, let place = parsed.popLast() {
+      let position = "fields[\(parsed.count)]"
+      guard !place.isDescending else { throw .descendingPlace(place.path, at: position) }
+      guard place.fieldPath.documentField == nil else { throw .placeOfDocument(place.path, at: position) }
+      parsed.append(Field(path: place.path, isDescending: false, fieldPath: place.fieldPath.cells))
     }
     self.fields = parsed
     if let name, name.isEmpty { throw .indexWithoutName }
     self.name = name ?? Self.name(for: parsed, options)
     try options.checkUsable()
+    try checkVectors()
     if let seconds = options.expireAfter {
       guard (0...Self.longestExpiry).contains(seconds) else {
         throw .invalidExpiry(seconds, most: Self.longestExpiry)
@@ -141,6 +155,8 @@ extension IndexDefinition {
       words.insert("summary", at: 0)
     case .expiry: words.insert("expire", at: 0)
     case .text: words.insert("text", at: 0)
+    case .place: words.insert("place", at: 0)
+    case .vector: words.insert("vector", at: 0)
     }
     if let filter = options.filter {
       words += ["where", String(Hexadecimal.text(Digest.hash(filter.utf8Text, .md5)).prefix(8))]

@@ -70,7 +70,11 @@ package enum IndexFile {
 
   /// The table of an index. The keys are those of ``KeyLayout``.
   static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
-    guard definition.type == .json else { return TextIndexTable.creation(number: number, definition) }
+    switch definition.type {
+    case .text: return TextIndexTable.creation(number: number, definition)
+    case .vector: return VectorTable.creation(of: VectorTable.name(number))
+    case .json, .place: break
+    }
     let summary = definition.groupedFields.map { _ in SummaryTable.creation(of: groups(number)) }
     return [creation(ofTable: table(number)), summary].compactMap(\.self).joined(separator: ";\n")
   }
@@ -94,12 +98,19 @@ package enum IndexFile {
   package static func table(_ number: Int64) -> String { "\(tablePrefix)\(number)" }
 
   package static func table(_ entry: IndexCatalog.Entry) -> String {
-    entry.definition.type == .text ? TextIndexTable.name(entry.number) : table(entry.number)
+    switch entry.definition.type {
+    case .text: TextIndexTable.name(entry.number)
+    case .vector: VectorTable.name(entry.number)
+    case .json, .place: table(entry.number)
+    }
   }
 
   /// The columns of an index's table, the document's number first.
   static func columns(_ entry: IndexCatalog.Entry) -> [String] {
-    entry.definition.type == .text
-      ? ["rowid"] + entry.definition.fields.indices.map { "c\($0)" } + ["id"] : ["document", "key"]
+    switch entry.definition.type {
+    case .text: ["rowid"] + entry.definition.fields.indices.map { "c\($0)" } + ["id"]
+    case .vector: []
+    case .json, .place: ["document", "key"]
+    }
   }
 }

@@ -9,18 +9,18 @@ public struct IndexInfo: Sendable, Hashable {
 
   /// The index's name.
   public var name: String { definition.name }
-  /// Values in order, or words.
+  /// Values in order, words, values and a place, or vectors.
   public var type: IndexType { definition.type }
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// The number of rows: one per document that the index holds, more if fields are arrays. 0 for a user who does not see every document.
+  /// The number of rows: one per document that the index holds, more if fields are arrays; of vectors, their number. 0 for a user who does not see every document.
   public private(set) var entries: Int
   /// The size of the rows in bytes. 0 for a user who does not see every document, and if SQLite can't tell it.
   public private(set) var bytes: Int
   /// The sequence up to which every document is in the index; later documents are checked by the matcher.
   public let indexedSequence: Int64
-  /// The measured distribution of the values; `nil` for a text index, and before the measurement.
+  /// The measured distribution of the values; `nil` for an index of words or vectors, and before the measurement.
   package private(set) var statistics: IndexStatistics?
 
   /// The index without what tells of documents.
@@ -50,7 +50,9 @@ public struct IndexInfo: Sendable, Hashable {
           "field": .string(field.path), "distinct": .double(values.distinct),
           // With a collation, the strings are those that are compared, not those of the documents.
           "sample": .array(
-            values.keys.map(\.json).filter { definition.collation == nil || $0.stringValue == nil }),
+            // Cells tell people nothing.
+            field.fieldPath.isCell
+              ? [] : values.keys.map(\.json).filter { definition.collation == nil || $0.stringValue == nil }),
         ]
       })
   }
@@ -67,7 +69,11 @@ public struct IndexInfo: Sendable, Hashable {
       return try file.catalog().entries.map { entry in
         try stop?.check()
         let isUsable = entry.definition.isUsable
-        let count = "SELECT count(*) FROM \(IndexFile.table(entry))"
+        let definition = entry.definition
+        let number =
+          definition.type == .vector
+          ? "coalesce(sum(length(entries)), 0) / \(definition.vectorLayout.entrySize)" : "count(*)"
+        let count = "SELECT \(number) FROM \(IndexFile.table(entry))"
         return IndexInfo(
           definition: entry.definition, entries: isUsable ? Int(try connection.scalar(count)) : 0,
           bytes: isUsable && SQLiteLibrary.hasSizes ? try size(of: entry, on: connection) : 0,

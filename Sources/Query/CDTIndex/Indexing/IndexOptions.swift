@@ -5,6 +5,7 @@ public import CDTJSON
 /// ```swift
 /// try store.ensureIndexed(["email"], .unique)
 /// try store.ensureIndexed(["title"], .text(.porter))
+/// try store.ensureIndexed(["city", "place"], .place)
 /// try store.ensureIndexed(["due"], IndexOptions(where: ["state": "open"], unique: true))
 /// ```
 ///
@@ -13,8 +14,10 @@ public struct IndexOptions: Sendable, Hashable {
   /// A selector of the documents that the index holds; `nil` if it holds every document. Only queries whose selector implies it use
   /// the index. It has no `$text` and no `$regex`.
   public var filter: JSONObject?
-  /// The tokenizer of a text index; `nil` for an index of values.
+  /// The tokenizer of a text index; `nil` for any other index.
   public var tokenizer: TextTokenizerName?
+  /// The length of the vectors that an index of vectors holds; `nil` for any other index.
+  public var vectorLength: Int?
   /// Whether a write is refused with a ``UniqueViolation`` if it would give two documents the same values. The index is also created
   /// if there are such documents; `uniqueViolations()` lists them.
   public var isUnique: Bool
@@ -26,25 +29,48 @@ public struct IndexOptions: Sendable, Hashable {
   public var expireAfter: Double?
   /// Whether numbers in that field are milliseconds since 1970, as of JavaScript's `Date.now()`, not seconds.
   public var isInMilliseconds: Bool
+  /// Whether the last field is a place, for `$near` and `$geoWithin`.
+  public var isPlace: Bool
 
   /// Creates the options of an index. See the properties.
   public init(
-    where filter: JSONObject? = nil, text tokenizer: TextTokenizerName? = nil, unique isUnique: Bool = false,
-    collation: Collation? = nil, sums: [String]? = nil, expireAfter lifetime: Duration? = nil,
-    milliseconds isInMilliseconds: Bool = false
+    where filter: JSONObject? = nil, text tokenizer: TextTokenizerName? = nil,
+    vector vectorLength: Int? = nil, unique isUnique: Bool = false, collation: Collation? = nil,
+    sums: [String]? = nil, expireAfter lifetime: Duration? = nil, milliseconds isInMilliseconds: Bool = false,
+    place isPlace: Bool = false
   ) {
+    self.vectorLength = vectorLength
     (self.filter, self.tokenizer, self.isUnique, self.collation) = (filter, tokenizer, isUnique, collation)
     (self.sums, expireAfter) = (sums, lifetime.map { $0 / .seconds(1) })
-    self.isInMilliseconds = isInMilliseconds
+    (self.isInMilliseconds, self.isPlace) = (isInMilliseconds, isPlace)
   }
 
   /// No two documents have the same values.
   public static let unique = IndexOptions(unique: true)
+  /// The last field is a place: a GeoJSON Point, or an array of a longitude and a latitude in degrees.
+  ///
+  /// ```swift
+  /// try store.ensureIndexed(["city", "place"], .place)  // "place_city_place"
+  /// ```
+  ///
+  /// Queries use it for `$geoWithin`, for `$near` with a `$geometry`, and for the order of these distances if the fields before the place
+  /// have one value each.
+  public static let place = IndexOptions(place: true)
   /// Words, for `$text`.
   public static let text = IndexOptions(text: .simple)
 
   /// Words, for `$text`, by a tokenizer.
   public static func text(_ tokenizer: TextTokenizerName) -> IndexOptions { IndexOptions(text: tokenizer) }
+
+  /// Vectors of a length, for `$near` with a `$vector`.
+  ///
+  /// ```swift
+  /// try store.ensureIndexed(["embedding"], .vector(384))  // "vector_embedding"
+  /// ```
+  ///
+  /// The index has a code of each vector in the one field: a byte for each number. A query without a sort then reads the codes and
+  /// few documents. Arrays of another length, which have no distance to such a vector, are not in the index.
+  public static func vector(_ length: Int) -> IndexOptions { IndexOptions(vector: length) }
 
   /// Only documents that a selector matches.
   public static func `where`(_ filter: JSONObject) -> IndexOptions { IndexOptions(where: filter) }
@@ -94,10 +120,16 @@ extension IndexOptions {
     case expiry
     /// Words.
     case text
+    /// Values in order, of which the last are places.
+    case place
+    /// Codes of vectors.
+    case vector
   }
 
   var kind: Kind {
+    if isPlace { return .place }
     if tokenizer != nil { return .text }
+    if vectorLength != nil { return .vector }
     if sums != nil { return .summary }
     return expireAfter != nil && !isUnique ? .expiry : .values
   }
@@ -105,21 +137,27 @@ extension IndexOptions {
   /// The names of options in JSON.
   package enum Name: String, CaseIterable, Sendable {
     case filter = "where"
-    case tokenize, unique, collation, sum, expireAfter, milliseconds
+    case tokenize, vector, unique, collation, sum, expireAfter, milliseconds
 
     /// The name in CouchDB's `_index` and in design documents.
     package var couchName: String { self == .filter ? "partial_filter_selector" : rawValue }
 
     /// Whether `_index` and design documents have the option for an index of a type. A view has a `value` instead of sums.
     package func isCouchDB(_ type: IndexType) -> Bool {
-      self == .filter || self != .sum && (self == .tokenize) == (type == .text)
+      switch self {
+      case .filter: true
+      case .tokenize: type == .text
+      case .vector: type == .vector
+      case .sum: false
+      case .unique, .collation, .expireAfter, .milliseconds: type == .json
+      }
     }
 
     /// The functions that write and read the option, and the kinds of index that have it.
     fileprivate var rule: Rule {
       switch self {
       case .filter:
-        Rule(kinds: [.values, .summary, .expiry], write: { $0.filter.map { .object($0) } }) {
+        Rule(kinds: [.values, .summary, .expiry, .place, .vector], write: { $0.filter.map { .object($0) } }) {
           options, json throws(QueryError) in
           options.filter = try json == .null ? nil : value(json, "a selector", \.objectValue)
         }
@@ -128,6 +166,13 @@ extension IndexOptions {
           options, json throws(QueryError) in
           options.tokenizer = json.stringValue.flatMap(TextTokenizerName.init)
           if options.tokenizer == nil { throw .unknownTokenizer(json) }
+        }
+      case .vector:
+        Rule(kinds: [.vector], write: { $0.vectorLength.map { .int(Int64($0)) } }) {
+          options, json throws(QueryError) in
+          options.vectorLength = try value(json, "a whole number") {
+            if case .int(let length) = $0 { Int(exactly: length) } else { nil }
+          }
         }
       case .unique:
         Rule(kinds: [.values], write: { $0.isUnique ? true : nil }) { options, json throws(QueryError) in
@@ -186,8 +231,15 @@ extension IndexOptions {
     }
   }
 
-  /// Values in order, or words.
-  package var type: IndexType { tokenizer == nil ? .json : .text }
+  /// Values in order, words, values and a place, or vectors.
+  package var type: IndexType {
+    switch kind {
+    case .text: .text
+    case .vector: .vector
+    case .place: .place
+    case .values, .summary, .expiry: .json
+    }
+  }
 
   /// The options as members of the JSON of an index.
   package var json: JSONObject {
@@ -201,7 +253,7 @@ extension IndexOptions {
   /// Reads ``json``, in which `tokenize` may also be a member of `settings`. Other members are ignored; `type` may be missing.
   package init(json: JSONObject) throws(QueryError) {
     self.init()
-    let type = json["type"] ?? "json"
+    let type = json["type"] ?? (json["vector"] == nil ? "json" : "vector")
     guard let type = type.stringValue.flatMap(IndexType.init) else {
       throw .unknownIndexType(type.stringValue ?? type.text)
     }
@@ -211,10 +263,13 @@ extension IndexOptions {
       guard key == "tokenize" else { throw .unknownSetting(key) }
     }
     if type == .text { tokenizer = .simple }
+    isPlace = type == .place
     for name in Name.allCases {
       guard let value = name == .tokenize ? settings["tokenize"] : json[name.rawValue] else { continue }
       try name.rule.read(&self, value)
     }
+    if type == .vector, vectorLength == nil { throw .vectorIndexWithoutLength }
+    if type == .json, vectorLength != nil { throw .unusableOption(.vector, of: .values) }
   }
 }
 

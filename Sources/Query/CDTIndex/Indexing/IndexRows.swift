@@ -68,6 +68,8 @@ package struct IndexRows: ~Copyable {
     case several([Int])
     /// A time, in seconds since 1970.
     case time(Double)
+    /// The cell of a place.
+    case cell(UInt64)
     case id, revision
   }
 
@@ -128,6 +130,10 @@ package struct IndexRows: ~Copyable {
     return !isHeld
       || fields.allSatisfy { field in
         if let documentField = field.fieldPath.documentField { return documentField == .id }
+        if field.fieldPath.isCell {
+          return GeoPoint.places(of: field.fieldPath, in: left.body)
+            == GeoPoint.places(of: field.fieldPath, in: right.body)
+        }
         found.read(field.fieldPath, in: left.body)
         other.read(field.fieldPath, in: right.body)
         if !expandsArrays, found.isMultiple || other.isMultiple { return false }
@@ -190,6 +196,9 @@ package struct IndexRows: ~Copyable {
         values.append(.time(time))
         return nil
       }
+      if fields[position].fieldPath.isCell {
+        return readCells(of: fields[position].fieldPath, in: document.body, &shape)
+      }
       guard expandsArrays else { return readWhole(fields[position].fieldPath, in: document.body, &shape) }
       found.read(fields[position].fieldPath, in: document.body)
       if found.isMultiple { shape.isMultiple = true }
@@ -201,6 +210,17 @@ package struct IndexRows: ~Copyable {
       return found.absence == .missing ? Absence.missing : Absence.emptyArray
     }
     return nil
+  }
+
+  /// Appends the cells of the places that a path reaches.
+  ///
+  /// - Returns: The reason if there are none.
+  private mutating func readCells(of path: FieldPath, in bytes: JSONBytes, _ shape: inout Shape) -> Int? {
+    let places = GeoPoint.places(of: path, in: bytes)
+    if places.count > 1 { shape.isMultiple = true }
+    for place in places { values.append(.cell(PlaceCells.number(of: place))) }
+    if places.isEmpty { values.append(.nothing) }
+    return places.isEmpty ? Absence.missing : nil
   }
 
   /// Appends the value of a field of a summary.
@@ -251,6 +271,7 @@ package struct IndexRows: ~Copyable {
     switch value {
     case .nothing: bytes.append(OrderKey.null)
     case .time(let time): OrderKey.append(.double(time), to: &bytes)
+    case .cell(let cell): OrderKey.append(cell: cell, to: &bytes)
     case .several(let offsets): OrderKey.append(document.body, elementsAt: offsets, to: &bytes)
     case .id: OrderKey.append(string: document.id, to: &bytes)
     case .revision: OrderKey.append(string: document.revision, to: &bytes)

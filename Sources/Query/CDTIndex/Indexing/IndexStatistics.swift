@@ -76,6 +76,12 @@ package struct IndexStatistics: Sendable, Hashable {
       let start = lower.map { lower in keys.partition { $0 < lower } } ?? 0
       let end = upper.map { upper in keys.partition { $0 < upper } } ?? keys.count
       return (Double(max(0, end - start)) + 0.25) / (Double(keys.count) + 0.5)
+    case .ranges(let ranges):
+      let keys = fields[field].keys
+      let found = ranges.reduce(0) { found, range in
+        found + keys.partition { $0 < range.upper } - keys.partition { $0 < range.lower }
+      }
+      return (Double(found) + 0.25) / (Double(keys.count) + 0.5)
     }
   }
 
@@ -128,6 +134,7 @@ extension FieldAccess {
       case (true, true): 0.7
       default: 1
       }
+    case .ranges: 0.05
     }
   }
 }

@@ -172,8 +172,11 @@ final class IndexUpdate {
     let before = isHeld ? change.before : nil
     let after = entry.watermark == nil ? change.after : nil
     if before == nil, after == nil { return }
-    guard entry.definition.type == .json else { return try takeText(change.number, before, after) }
-    try takeRows(change.number, before, after)
+    switch entry.definition.type {
+    case .text: return try takeText(change.number, before, after)
+    case .vector: return try takeVectors(change.number, before, after)
+    case .json, .place: try takeRows(change.number, before, after)
+    }
     if insertions.size + removals.size > memory { try write() }
   }
 
@@ -186,6 +189,19 @@ final class IndexUpdate {
     }
     if newShape.isMultiple { shape.isMultiple = true }
     if newShape.overflows { shape.overflows = true }
+  }
+
+  private func takeVectors(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
+    let vectors = VectorTable(entry, on: connection)
+    let (before, after) = (
+      old.map { vectors.content(of: $0, number: number) }, new.map { vectors.content(of: $0, number: number) }
+    )
+    if before == after { return }
+    if (before?.overflows ?? false) != (after?.overflows ?? false) {
+      try table.setOverflow(after?.overflows ?? false, document: number)
+    }
+    if after?.overflows == true { shape.overflows = true }
+    try vectors.replace(number, with: after ?? VectorTable.Content())
   }
 
   private func takeText(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {

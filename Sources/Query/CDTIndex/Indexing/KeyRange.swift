@@ -59,6 +59,11 @@ extension FieldAccess {
             lower: upper.map { bound($0).successor } ?? prefix,
             upper: lower.map { bound($0).successor } ?? prefix.successor)
         ] : [KeyRange(lower: lower.map(bound) ?? prefix, upper: upper.map(bound) ?? prefix.successor)]
+    case .ranges(let ranges):
+      let all = ranges.flatMap {
+        FieldAccess.range(lower: $0.lower, upper: $0.upper).ranges(after: prefix, isDescending: isDescending)
+      }
+      return isDescending ? all.reversed() : all
     }
   }
 }

@@ -23,7 +23,8 @@ extension QueryError {
 
   package static func unknownIndexType(_ type: String) -> QueryError {
     QueryError(
-      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; use json or text")
+      .invalidIndex, at: "type",
+      "the type \(JSONValue.string(type).text) is unknown; use json, text, place or vector")
   }
 
   static var indexWithoutName: QueryError {
@@ -60,13 +61,22 @@ extension QueryError {
     let message =
       switch (option, kind) {
       case (.filter, _): "a text index holds every document; leave out the filter"
+      case (.tokenize, .place), (.milliseconds, .place), (.expireAfter, .place), (.sum, .place):
+        "an index of places has no \"\(option.rawValue)\"; create another index for that"
+      case (.unique, .place): "places can't be unique; create a unique index beside it"
+      case (.collation, .place):
+        "an index of places compares strings by their bytes; leave out the collation"
       case (.unique, .text): "the words of a text index can't be unique; use an index of type json"
+      case (.unique, .vector): "vectors can't be unique; create a unique index beside it"
       case (.unique, _): "a summary can't be unique; create a unique index beside it"
       case (.collation, .text):
         "a text index can't have a collation; choose a tokenizer, such as unicode61, or use an index of type json"
+      case (.collation, .vector): "vectors have no strings to compare; leave the collation out"
       case (.collation, _):
         "a summary, or an index by which documents expire, can't have a collation; leave it out"
+      case (.sum, .vector): "vectors can't be summed; create a summary beside it"
       case (.sum, _): "the words of a text index can't be summed; use an index of type json"
+      case (.vector, _): "\"vector\" is an option of indexes of type vector; leave it out, or use this type"
       case (.milliseconds, _):
         "milliseconds apply to the dates of expireAfter; add expireAfter, or leave milliseconds out"
       case (.expireAfter, _), (.tokenize, _):
@@ -87,6 +97,17 @@ extension QueryError {
       .invalidIndex, at: place,
       "the fields of a summary are always ascending; name \"\(path)\" without a direction, and sort the groups"
     )
+  }
+
+  static func descendingPlace(_ path: String, at place: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: place, "a place has no direction; name \"\(path)\" without one")
+  }
+
+  static func placeOfDocument(_ path: String, at place: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: place,
+      "\"\(path)\" is not a place; end the fields with one that has places")
   }
 
   static var filterNeedsText: QueryError {

@@ -18,7 +18,7 @@ struct StatisticsTable {
   /// Whether an index is complete and a fifth of the writes happened since its last measurement. Every write has a
   /// sequence.
   static func isDue(_ entry: IndexCatalog.Entry, sequence: Int64) -> Bool {
-    guard entry.definition.type == .json, entry.watermark == nil else { return false }
+    guard entry.definition.type.isOrdered, entry.watermark == nil else { return false }
     guard let known = entry.statistics else { return true }
     return Double(sequence - known.sequence) * 5 > known.documents
   }
@@ -164,6 +164,12 @@ struct StatisticsTable {
     private func values(of path: FieldPath, in document: DocumentBytes) -> [JSONValue] {
       if let field = path.documentField {
         return [.string(String(decoding: document.string(of: field), as: UTF8.self))]
+      }
+      if path.isCell {
+        let cells = GeoPoint.places(of: path, in: document.body).map {
+          JSONValue.int(Int64(PlaceCells.number(of: $0)))
+        }
+        return cells.isEmpty ? [.null] : cells
       }
       let found = FieldValues(of: path, in: document.body).offsets.map { offset in
         let value = document.body.value(at: offset)

@@ -16,7 +16,7 @@ extension TextTokenizer: WordTokenizer {}
 
 extension IndexDefinition {
   /// Whether SQLite can keep the index: a text index needs FTS5.
-  var isUsable: Bool { type == .json || SQLiteLibrary.hasFullText }
+  var isUsable: Bool { type != .text || SQLiteLibrary.hasFullText }
 
   /// Throws if SQLite can't keep the index.
   func checkUsable() throws(QueryError) {

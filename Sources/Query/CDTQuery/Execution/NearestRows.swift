@@ -103,14 +103,24 @@ extension QueryPlan {
   func nearest(after start: OrderKey?, on connection: Connection) throws -> NearestRows? {
     guard case .nearest(let access) = source else { return nil }
     return try NearestRows(
-      access.near, access.bounds(on: connection), by: sort, after: start, completeUpTo: completeUpTo,
+      access.near, access.bounds(wanted: lastWanted, on: connection), by: sort, after: start,
+      completeUpTo: completeUpTo,
       on: connection)
   }
 }
 
 extension NearestAccess {
   /// The bounds that the index gives.
-  fileprivate func bounds(on connection: Connection) throws -> any DistanceBounds {
-    throw QueryError(.unknownIndex, at: "", "")
+  ///
+  /// - Parameter wanted: The number of first results needed, or `nil` for all.
+  fileprivate func bounds(wanted: Int?, on connection: Connection) throws -> any DistanceBounds {
+    if case .place(let place) = near.condition.distance {
+      return try PlaceBounds(self, from: place, on: connection)
+    }
+    guard let probe = index.definition.probe(near) else {
+      throw QueryError.vectorIndexUnused(index.definition)
+    }
+    return VectorBounds(
+      probe, in: index, upTo: near.condition.maximum, wanted: wanted ?? .max, on: connection)
   }
 }

@@ -40,6 +40,13 @@ struct PlanDescription {
       return index.number == entry.number
         ? nil : "the search is one of the text index \"\(index.definition.name)\""
     }
+    if entry.definition.type == .vector {
+      guard query.selector.clause.near.flatMap(entry.definition.probe) != nil else {
+        return "the selector has no \"$near\" that its vectors can answer"
+      }
+      return query.sort.distance == nil || query.sort.isReversed
+        ? "the order is not that of the distances" : nil
+    }
     if entry.definition.filter == nil, !isRequested(entry.definition, by: entry.definition.collation) {
       return isRequested(entry.definition, by: query.collation)
         ? "it compares strings \(entry.definition.collation.text), and the query \(query.collation.text)"
@@ -87,7 +94,7 @@ struct PlanDescription {
     var ranges: [FieldPath] = []
     for case .field(let path, let predicate) in query.selector.clause.conjuncts
     where path.documentField == nil && predicate != .exists {
-      for condition in FieldCondition.of([.field(path, predicate)]) {
+      for condition in FieldCondition.of([.field(path, predicate)]) where !condition.path.isCell {
         if case .points = condition.access.access {
           points.append(condition.path)
         } else {

@@ -11,6 +11,8 @@ private struct PlanMeasurement {
   let plan: QueryPlan
   let engine: QueryEngine
   let stop: QueryStop
+  /// The counts of the run. A source in the order of the distances is measured by it, as its end may be that of all documents.
+  let examined: (keys: Int, documents: Int)
 
   private var estimator: Estimator { Estimator(engine.indexes.catalog) }
 
@@ -31,6 +33,7 @@ private struct PlanMeasurement {
     node.parts = parts.map(\.node)
     node.estimated = estimator.estimated(of: source)
     node.actual = (rows, Double(found.count))
+    if case .nearest = source { node.actual = (Double(examined.keys), Double(examined.documents)) }
     return (node, found)
   }
 
@@ -81,7 +84,8 @@ extension Estimator {
     case .index(let access):
       let estimate = estimate(access)
       return (estimate.rows, min(estimate.found * access.ids.usualPart, documents))
-    case .text, .nearest: return (documents * Self.textPart, documents * Self.textPart)
+    case .text: return (documents * Self.textPart, documents * Self.textPart)
+    case .nearest(let access): return (rows(of: access.index), documents * Self.textPart)
     case .union, .intersection:
       let parts = source.parts.map(estimated)
       let rows = parts.reduce(0) { $0 + $1.rows }
@@ -110,7 +114,7 @@ extension QueryEngine {
     let time = ContinuousClock.now - start
     let matched = try groups == nil && query.endsPage(results) ? query.skip + results : count(request)
     let measured: JSONObject = try mapping(stop) {
-      let measurement = PlanMeasurement(plan: plan, engine: self, stop: stop)
+      let measurement = PlanMeasurement(plan: plan, engine: self, stop: stop, examined: examined)
       let source =
         if let groups, case .summary(let summary, _) = groups.source {
           try measurement.measure(summary, groups.statements)

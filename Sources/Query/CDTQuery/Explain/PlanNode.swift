@@ -47,11 +47,19 @@ extension QueryPlan.Source {
       range.isEverything ? "every document" : "the documents whose ids are in a range"
     case .ids(let ids): ids.count == 1 ? "one document by its id" : "\(ids.count) documents by their ids"
     case .index(let access): access.text
-    case .nearest(let access): "index \"\(access.index.definition.name)\" in the order of the distances"
+    case .nearest(let access): access.text
     case .text(let access): "text index \"\(access.index.definition.name)\": \(access.match)"
     case .union: "any of"
     case .intersection: "all of"
     }
+  }
+}
+
+extension NearestAccess {
+  fileprivate var text: String {
+    let constants = zip(index.definition.fields, leading).map { field, _ in "\(field.path) at one value, " }
+    return
+      "index \"\(index.definition.name)\"\(constants.isEmpty ? " " : ": ")\(constants.joined())in the order of the distances"
   }
 }
 
@@ -87,6 +95,7 @@ extension FieldAccess {
     case .points(let keys): keys.count == 1 ? "at one value" : "at \(keys.count) values"
     case .range(nil, nil): "at any value"
     case .range: "in a range"
+    case .ranges(let ranges): ranges.count == 1 ? "in a range of cells" : "in \(ranges.count) ranges of cells"
     }
   }
 }

@@ -8,6 +8,8 @@ extension QueryHints {
     private(set) var types: Set<JSONType>
     private var values: [JSONValue]
     let isSum: Bool
+    /// The number of numbers of the vector from which the values have a distance.
+    var vectorLength: Int?
     /// Whether documents are searched for the value in another type.
     private let seeksOther: Bool
     /// The types that the values of the documents have, with the first value of each.
@@ -64,6 +66,12 @@ extension QueryHints {
 
     /// Whether further documents can't change the hint.
     var isDecided: Bool { isMet && (!seeksOther || converted == nil || isThere || isConvertedThere) }
+
+    /// The number of numbers of the first array, or of the first array in it.
+    var lengthOfVectors: Int? {
+      let array = found[.array]?.arrayValue
+      return (array?.first?.arrayValue ?? array)?.count
+    }
 
     /// The value that the query probably means, as some documents have it in another type.
     var other: JSONValue? { isConvertedThere && !isThere ? converted : nil }

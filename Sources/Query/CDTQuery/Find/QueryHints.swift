@@ -133,6 +133,14 @@ package struct QueryHints {
         )
       }
     case .collated(let predicate, _): expect(predicate, of: path)
+    case .near(let near):
+      expect(predicate.types, of: path)
+      if case .vector(let vector, _) = near.distance,
+        let position = expected.firstIndex(where: { $0.path == path })
+      {
+        expected[position].vectorLength = vector.count
+      }
+    case .within: expect(predicate.types, of: path)
     case .among: return
     default: if predicate.looksIntoArrays, let type = predicate.onlyType { expect([type], of: path) }
     }
@@ -145,6 +153,10 @@ package struct QueryHints {
     if expected.isMet, let other = expected.other {
       return
         "some documents have the \(JSONType(of: other).rawValue) \(shortened(other)) in \(name); did you mean \(other.text)?"
+    }
+    if let wanted = expected.vectorLength, let length = expected.lengthOfVectors, length != wanted {
+      return
+        "the \"$vector\" has \(wanted) numbers, and \(name) has \(length); use a vector of the same model"
     }
     guard !expected.isMet, let first = found.first, let example = expected.found[first] else { return nil }
     let place = isEach ? "" : " in the first documents"

@@ -214,8 +214,10 @@ final class LiveObserver: Sendable {
     resolved.sort.write(change.bytes, to: &key)
     if let start, !(start < key) { return nil }
     var document = try whole()
-    let projection = resolved.projection
-    if !projection.isEverything { document = document.projected(to: projection.apply(to: document.body)) }
+    // A query with snippets is run again.
+    if !resolved.returnsDocuments {
+      document = document.projected(to: resolved.result(document.body, of: change.bytes, nil))
+    }
     return LiveRow(number: change.row.number, key: key, document: document)
   }
 

@@ -267,6 +267,16 @@ extension Datastore {
     LiveQuery(store: self, query: query.query, decode: { try $0.decode() }, undecodable: undecodable)
   }
 
+  /// The results of a typed query with their distances, now and after every commit that changes them.
+  public func live<Model>(
+    _ query: DistanceQuery<Model>,
+    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { _ in }
+  ) -> LiveQuery<ModelDistance<Model>> {
+    LiveQuery(
+      store: self, query: query.query, decode: { ModelDistance(try $0.decode(), of: $0) },
+      undecodable: undecodable)
+  }
+
   /// The documents that match a selector, now and after every commit that changes them.
   ///
   /// ```swift

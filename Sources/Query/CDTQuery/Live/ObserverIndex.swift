@@ -103,11 +103,12 @@ struct ObserverIndex {
     let conjuncts = clause.conjuncts
     var choices: [[Place]] = []
     var ranges: [Subject: FieldAccess] = [:]
-    for condition in FieldCondition.of(conjuncts) where !condition.isForSingleValues {
+    for condition in FieldCondition.of(conjuncts) where !condition.isForSingleValues && !condition.path.isCell
+    {
       let subject = Subject(condition)
       switch condition.access.access {
       case .points(let keys): choices.append([.points(subject, keys)])
-      case .range(nil, nil): break
+      case .range(nil, nil), .ranges: break
       case .range:
         // If the field has several values, each bound may hold for another value: see `forEachOverlap`.
         ranges[subject] =

@@ -58,6 +58,37 @@ extension ModelField where Value: Sequence {
   public func min() -> ModelField<Model, Value.Element> { self.as(.value) }
 }
 
+@available(*, unavailable, message: "use near(_:within:), or within(metres:of:) if the order is another")
+extension ModelField where Value: PlaceValue {
+  public func distance(to _: GeoPoint) -> ModelField<Model, Double> { self.as(.value) }
+  public func distance(from _: GeoPoint) -> ModelField<Model, Double> { self.as(.value) }
+}
+
+@available(
+  *, deprecated, message: "use near(_:within:) or within(metres:of:): a place has no other conditions"
+)
+extension ModelField where Value == GeoPoint {
+  public subscript(dynamicMember property: KeyPath<GeoPoint, Double>) -> ModelField<Model, Double> {
+    member(property, isOptional: false)
+  }
+}
+
+@available(*, unavailable, message: "use near(_:within:by:), which also orders the results")
+extension ModelField where Value: RandomAccessCollection, Value.Element: BinaryFloatingPoint {
+  public func distance(to _: Value) -> ModelField<Model, Double> { self.as(.value) }
+  public func cosineSimilarity(to _: Value) -> ModelField<Model, Double> { self.as(.value) }
+}
+
+@available(*, unavailable, message: "leave the sort out: a query with near(_:) has the nearest results first")
+extension ModelField where Value: PlaceValue {
+  public var distance: SortField { SortField("") }
+}
+
+@available(*, unavailable, message: "leave the sort out: a query with near(_:) has the nearest results first")
+extension ModelField where Value: RandomAccessCollection, Value.Element: BinaryFloatingPoint {
+  public var distance: SortField { SortField("") }
+}
+
 @available(
   *, unavailable, message: "leave out ? and !: $0.owner.name also reaches the name of an optional owner"
 )

@@ -35,6 +35,13 @@ extension QueryError {
     )
   }
 
+  static func nearDefault(_ path: String) -> QueryError {
+    QueryError(
+      .invalidArgument, at: path,
+      "the value of a document without the member would be near, but only stored values have a distance; save the documents with their value, or use within"
+    )
+  }
+
   static func unordered(_ path: String, _ type: any Any.Type) -> QueryError {
     QueryError(
       .invalidArgument, at: path,

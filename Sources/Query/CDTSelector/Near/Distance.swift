@@ -5,14 +5,7 @@ package enum Distance: Sendable, Hashable {
   case vector([Double], Metric)
   case place(GeoPoint)
 
-  /// The distance of two vectors.
-  package enum Metric: String, Sendable, Hashable, CaseIterable {
-    /// 1 − a·b ÷ (‖a‖‖b‖).
-    case cosine
-    case euclidean
-    /// −a·b.
-    case dot
-  }
+  package typealias Metric = VectorMetric
 
   package var isOfPlaces: Bool {
     if case .place = self { true } else { false }

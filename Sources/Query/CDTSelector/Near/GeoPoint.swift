@@ -2,15 +2,30 @@ import CDTCLibrary
 package import CDTJSON
 
 /// A place on the earth, in degrees.
-package struct GeoPoint: Sendable, Hashable {
-  package let longitude: Double
-  package let latitude: Double
+///
+/// ```swift
+/// struct Shop: DocumentModel {
+///   var id: String
+///   var revision: RevisionID?
+///   var place: GeoPoint
+/// }
+/// let shops = try store.find(Shop.self, where: { $0.place.near(here, within: 500) }, limit: 10)
+/// ```
+///
+/// It is encoded as a GeoJSON Point, and also decoded from an array of a longitude and a latitude. See <doc:StoringModels#Conditions>.
+public struct GeoPoint: Sendable, Hashable {
+  /// The degrees east of Greenwich, negative to the west: -180 to 180.
+  public let longitude: Double
+  /// The degrees north of the equator, negative to the south: -90 to 90.
+  public let latitude: Double
 
   /// The radius of the sphere on which distances are measured, in metres: MongoDB's.
   package static let earthRadius = 6_378_100.0
 
+  /// Creates a place from its longitude and its latitude, in degrees.
+  ///
   /// - Returns: `nil` outside of the ranges of longitudes, ±180, and of latitudes, ±90.
-  package init?(longitude: Double, latitude: Double) {
+  public init?(longitude: Double, latitude: Double) {
     guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
     (self.longitude, self.latitude) = (longitude, latitude)
   }
@@ -51,9 +66,24 @@ package struct GeoPoint: Sendable, Hashable {
     return ((first, second), count)
   }
 
+  /// The places that a path reaches, and those that are elements of an array there: all that a distance or a region is about.
+  package static func places(of path: FieldPath, in bytes: JSONBytes) -> [GeoPoint] {
+    var places: [GeoPoint] = []
+    var walk = PathWalk(bytes, from: 0, through: path.segments)
+    while let value = walk.next() {
+      if let place = GeoPoint(bytes, at: value) {
+        places.append(place)
+      } else if bytes.kind(at: value) == .array {
+        var elements = bytes.elements(at: value)
+        while let element = elements.next() { GeoPoint(bytes, at: element).map { places.append($0) } }
+      }
+    }
+    return places
+  }
+
   /// The angle to another place, in radians, by the haversine formula.
   func angle(to other: GeoPoint) -> Double {
-    let radians = Double.pi / 180
+    let radians = Self.radian
     let sines = (
       sin((other.latitude - latitude) * radians / 2), sin((other.longitude - longitude) * radians / 2)
     )
@@ -62,8 +92,11 @@ package struct GeoPoint: Sendable, Hashable {
     return 2 * asin(min(1, haversine.squareRoot()))
   }
 
+  /// A degree in radians.
+  static let radian = Double.pi / 180
+
   /// The distance to another place, in metres.
-  package func metres(to other: GeoPoint) -> Double { Self.earthRadius * angle(to: other) }
+  public func metres(to other: GeoPoint) -> Double { Self.earthRadius * angle(to: other) }
 
   package var json: JSONValue { [.double(longitude), .double(latitude)] }
 }

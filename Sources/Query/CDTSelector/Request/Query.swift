@@ -116,6 +116,11 @@ public struct Query: Sendable, Hashable {
   /// Whether the query has an order of its own, by a sort or by distances.
   package var isOrdered: Bool { !sort.isEmpty || selector.clause.near != nil }
 
+  /// The members that results have beside the fields of their documents.
+  package var addedMembers: [String] {
+    (snippets == nil ? [] : [TextSnippet.member]) + (returnsDistance ? [NearCondition.member] : [])
+  }
+
   /// The same selector, collation and index, without sort, page or fields.
   package var withoutPage: Query {
     var query = Query(selector)

@@ -48,12 +48,25 @@ package struct FieldPath: Sendable, Hashable {
 
   @usableFromInline package let segments: [Segment]
 
+  /// Whether it stands for the cells of the places that the path reaches (``PlaceCells``), as the last field of an index of places
+  /// does, and not for their values.
+  @usableFromInline package private(set) var isCell = false
+
   package init(segments: [Segment]) {
     self.segments = segments
   }
 
   @inlinable
-  package static func == (left: FieldPath, right: FieldPath) -> Bool { left.segments == right.segments }
+  package static func == (left: FieldPath, right: FieldPath) -> Bool {
+    left.segments == right.segments && left.isCell == right.isCell
+  }
+
+  /// The cells of the places that the path reaches.
+  package var cells: FieldPath {
+    var path = self
+    path.isCell = true
+    return path
+  }
 
   /// An error in a path.
   package enum Fault: Error, Hashable {

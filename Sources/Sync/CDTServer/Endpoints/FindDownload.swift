@@ -34,7 +34,8 @@ extension RequestContext {
     }
     let spool = try await database.query(until: .now + limits.queryTime) { transaction in
       try QueryEngine.answering(in: transaction) { engine in
-        try format.spooled(fields: wanted.fields) { row in
+        let fields = wanted.fields + (wanted.fields.isEmpty ? [] : wanted.query.addedMembers)
+        return try format.spooled(fields: fields) { row in
           let cursor = try wanted.cursor(by: engine).cursor
           defer { cursor.end() }
           try FindReply(to: wanted).forEachText(cursor, transaction, row)

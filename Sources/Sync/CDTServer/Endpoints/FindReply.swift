@@ -35,8 +35,9 @@ struct FindReply: Sendable {
         try body(projected(document))
         continue
       }
-      let (whole, snippets) = (try reader.text(of: document), document.body[TextSnippet.member])
-      let isWritten = projection.isEverything && snippets == nil
+      let whole = try reader.text(of: document)
+      let added = request.query.addedMembers.compactMap { name in document.body[name].map { (name, $0) } }
+      let isWritten = projection.isEverything && added.isEmpty
       var json = isWritten && filter == nil ? [:] : try JSONObject(parsing: whole)
       guard try filter?.accepts(document, written: json) ?? true, page.take() else { continue }
       if isWritten {
@@ -44,7 +45,7 @@ struct FindReply: Sendable {
         continue
       }
       json = projection.apply(to: json)
-      if let snippets { json[TextSnippet.member] = snippets }
+      for (name, value) in added { json[name] = value }
       try body(json.utf8Text)
     }
   }

@@ -38,7 +38,7 @@ struct FindRequest: Sendable {
   private mutating func set(_ name: String, to value: JSONValue) throws {
     switch name {
     case "selector", "group", "bookmark": break
-    case "sort", "collation", "snippets", "include": try query.set(name, to: value)
+    case "sort", "collation", "snippets", "distance", "include": try query.set(name, to: value)
     case "limit", "skip": try Self.checkCount(name, value)
     case "fields":
       guard let fields = value.arrayValue?.compactMap(\.stringValue), fields.count == value.arrayValue?.count
@@ -72,7 +72,8 @@ struct FindRequest: Sendable {
   /// The members of a request.
   static let members = [
     "selector", "limit", "skip", "sort", "fields", "use_index", "allow_fallback", "bookmark", "backward",
-    "execution_stats", "conflicts", "group", "collation", "snippets", "include", "r", "stable", "update",
+    "execution_stats", "conflicts", "group", "collation", "snippets", "distance", "include", "r", "stable",
+    "update",
     "stale", "partition",
   ]
 

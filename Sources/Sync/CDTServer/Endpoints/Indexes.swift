@@ -217,8 +217,12 @@ struct IndexRequest: Sendable {
     switch body["type"]?.stringValue {
     case nil, "json": type = .json
     case "text": type = .text
+    case "place": type = .place
+    case "vector": type = .vector
     case let other?:
-      throw CouchError(400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json or text.")
+      throw CouchError(
+        400, "invalid_index",
+        "The type \(other.prefix(50)) is unknown: use json, text, place or vector.")
     }
     if let unknown = DesignDocument.unknownMember(of: .object(index), type)
       ?? (index["value"] == nil ? nil : "value")

@@ -89,9 +89,16 @@ function request(state) {
   if (sort.length) wanted.set('sort', sort)
   const fields = list(state.fields.value)
   if (fields.length) wanted.set('fields', fields)
+  if (hasNear(selector)) wanted.set('distance', true)
   wanted.set('limit', Math.min(maximumResults, Math.max(1, Number(state.limitField.value) || 50)))
   if (state.skip) wanted.set('skip', state.skip)
   return wanted
+}
+
+/** Whether a selector has a `$near`, so that its results have a distance. */
+function hasNear(selector) {
+  return [...selector].some(([name, value]) => name === '$and' && Array.isArray(value) ? value.some(member => member instanceof Map && hasNear(member))
+    : value instanceof Map && value.has('$near'))
 }
 
 function list(value) { return value.split(',').map(name => name.trim()).filter(Boolean) }
@@ -324,19 +331,20 @@ function showResults(state) {
       entry.doc ? jsonView(entry.doc, {limit: 5_000, 'aria-label': 'A result'}) : el('p', {}, `${count(entry.length, 'character')}, too long to be shown`)))))
   }
   const whole = docs.flatMap(entry => entry.doc ?? [])
+  const added = state.wanted.has('distance') ? ['_distance'] : []
   const fields = (state.wanted.get('fields') ?? []).filter(name => name !== '_id')
-  state.grid.offer([...new Set([...fields, ...pathsOf(whole)])], fields.length || firstColumns)
+  state.grid.offer([...new Set([...added, ...fields, ...pathsOf(whole)])], added.length + (fields.length || firstColumns))
   state.grid.measure(whole)
   state.grid.show(docs.map(entry => el('tr', {}, el('td', {title: visible(entry.id ?? '', 300)}, open(entry)), entry.doc ? state.grid.cells(entry.doc)
     : el('td', {class: 'waiting', colspan: state.grid.columns.length}, `${count(entry.length, 'character')} of JSON, too long for a row`))))
   if (!state.frame.isConnected) fill(state.results, state.frame)
 }
 
-/** Sorts by a column: in its order, then in the reverse one, then not. */
+/** Sorts by a column: in its order, then in the reverse one, then not. Results without a sort are in the order of their distance. */
 function sortBy(state, name) {
   const {sort} = state
   const before = sortedBy(state)
-  sort.value = before?.name !== name ? name : before.direction === 'asc' ? `${name}:desc` : ''
+  sort.value = name === '_distance' ? '' : before?.name !== name ? name : before.direction === 'asc' ? `${name}:desc` : ''
   state.skip = 0
   return run(state).catch(tell)
 }
@@ -397,6 +405,7 @@ async function asCommand(wanted, state) {
   if (wanted.has('skip')) words.push('--skip', String(wanted.get('skip')))
   words.push('--limit', String(wanted.get('limit')))
   if (wanted.has('fields')) words.push('--fields', wanted.get('fields').join(','))
+  if (wanted.has('distance')) words.push('--distance')
   return words.map(word => /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 }
 

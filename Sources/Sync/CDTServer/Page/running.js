@@ -11,8 +11,8 @@ export async function gather(store, wanted, docs, starts, signal, progress) {
   const end = {time: 0, documents: 0, keys: 0, warning: null}
   const body = withIds(wanted).set('execution_stats', true)
   goOn(body, skip, starts)
-  // With a sort, each part could take as long as the whole; with a number of results to skip, each could have another order.
-  const parts = wanted.has('sort') || body.has('skip') ? [] : firstParts
+  // In an order, each part could take as long as the whole; with a number of results to skip, each could have another order.
+  const parts = wanted.has('sort') || wanted.has('distance') || body.has('skip') ? [] : firstParts
   for (let part = 0; docs.length < limit; part++) {
     const [before, size] = [docs.length, Math.min(parts[part] ?? limit, limit - docs.length)]
     body.set('limit', size)

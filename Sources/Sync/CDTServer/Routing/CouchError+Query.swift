@@ -11,7 +11,8 @@ extension CouchError {
       case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
       case .invalidRequest:
         switch error.path.prefix(while: { $0 != "." && $0 != "[" }) {
-        case let member where ["bookmark", "collation", "snippets", "include", "read"].contains(member):
+        case let member
+        where ["bookmark", "collation", "snippets", "distance", "include", "read"].contains(member):
           "invalid_\(member)"
         case "sort": "invalid_sort_json"
         default: "bad_request"

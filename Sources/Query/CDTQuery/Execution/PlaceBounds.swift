@@ -1,0 +1,91 @@
+import CDTIndex
+import CDTJSON
+import CDTPlan
+import CDTSQLite
+import CDTSelector
+
+/// The documents of an index of places by the least possible distances of their cells.
+///
+/// A heap has quadrants of the curve and documents. The first of it, if it is a document, is the next; if it is a quadrant with few rows,
+/// these take its place, and of any other its four parts. So the quadrants around the place are divided first, in every direction, also
+/// across the date line and the poles.
+final class PlaceBounds: DistanceBounds {
+  private enum Part {
+    case quadrant(PlaceQuadrant)
+    case document(Int64)
+  }
+
+  private struct Entry: Comparable {
+    let bound: Double
+    let part: Part
+
+    static func < (left: Entry, right: Entry) -> Bool { left.bound < right.bound }
+    static func == (left: Entry, right: Entry) -> Bool { left.bound == right.bound }
+  }
+
+  private let place: GeoPoint
+  /// The parts of the fields before the place, with which the keys begin.
+  private let prefix: OrderKey
+  private let statement: Statement
+  private var heap = MinimumHeap<Entry>()
+  private(set) var rowsRead = 0
+
+  /// The maximum number of rows of a quadrant that is not divided.
+  private static let fewRows = 32
+
+  init(_ access: NearestAccess, from place: GeoPoint, on connection: Connection) throws {
+    self.place = place
+    var prefix = OrderKey()
+    for (field, key) in zip(access.index.definition.fields, access.leading) {
+      let ranges = FieldAccess.points([key]).ranges(after: prefix, isDescending: field.isDescending)
+      if let lower = ranges.first?.lower { prefix = lower }
+    }
+    self.prefix = prefix
+    statement = try connection.statement(
+      """
+      SELECT document, key FROM query.\(IndexFile.table(access.index.number))
+       WHERE key >= ?1 AND key < ?2 LIMIT ?3
+      """)
+    heap.insert(Entry(bound: 0, part: .quadrant(.all)))
+  }
+
+  func next() throws -> (bound: Double, number: Int64)? {
+    while let entry = heap.takeMinimum() {
+      switch entry.part {
+      case .document(let number): return (entry.bound, number)
+      case .quadrant(let quadrant): try expand(quadrant, entry.bound)
+      }
+    }
+    return nil
+  }
+
+  private func expand(_ quadrant: PlaceQuadrant, _ bound: Double) throws {
+    let rows = try rows(in: quadrant)
+    if rows.count > Self.fewRows, !quadrant.isCell {
+      for part in quadrant.parts { insert(.quadrant(part), max(bound, part.leastMetres(from: place))) }
+    } else {
+      for row in rows {
+        insert(.document(row.number), max(bound, PlaceQuadrant(cell: row.cell).leastMetres(from: place)))
+      }
+    }
+  }
+
+  private func insert(_ part: Part, _ bound: Double) { heap.insert(Entry(bound: bound, part: part)) }
+
+  /// The rows in a quadrant, or one more than few of them; of a cell, all.
+  private func rows(in quadrant: PlaceQuadrant) throws -> [(number: Int64, cell: UInt64)] {
+    defer { statement.reset() }
+    let ranges = FieldAccess.cells([quadrant.numbers]).ranges(after: prefix, isDescending: false)
+    guard let range = ranges.first else { return [] }
+    try range.bind(to: statement, at: 1)
+    try statement.bind(Int64(quadrant.isCell ? -1 : Self.fewRows + 1), at: 3)
+    var rows: [(number: Int64, cell: UInt64)] = []
+    while try statement.step() {
+      let cell = OrderKey.cell(in: JSONBytes(statement.unsafeBytes(1)), at: prefix.bytes.count)
+      // A key without a cell is damaged.
+      rows.append((statement.int64(0), cell ?? quadrant.numbers.lowerBound))
+    }
+    rowsRead += rows.count
+    return rows
+  }
+}
