@@ -71,7 +71,7 @@ import Testing
       SELECT t.name, c.name, c.type FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'
       """)
     while try columns.step() {
-      let table = columns.text(0).replacing(/^(entries|groups)_[0-9]+$/) { "\($0.1)_<n>" }
+      let table = columns.text(0).replacing(/^(entries|groups|vectors)_[0-9]+$/) { "\($0.1)_<n>" }
       var column = columns.text(1)
       if table.hasSuffix("_<n>") { column.replace(/^([tv])[0-9]+$/) { "\($0.1)<i>" } }
       layout.columns.insert("\(table).\(column) \(columns.text(2))")

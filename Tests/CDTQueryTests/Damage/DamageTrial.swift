@@ -104,6 +104,7 @@ struct DamageTrial {
     try store.ensureIndexed(["tags", "age"], name: "by_tags")
     try store.ensureIndexed(["text"], .text, name: "words")
     try store.ensureIndexed(["place"], .vector(2), name: "vectors")
+    try store.ensureIndexed(["place"], .place, name: "places")
     try store.write { transaction in
       for number in 0..<150 {
         var draft = DocumentDraft(

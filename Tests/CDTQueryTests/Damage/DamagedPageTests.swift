@@ -45,6 +45,12 @@ import Testing
     Question(name: "vectors") {
       try $0.find(["v": ["$near": ["$vector": [3, 1, 2]]]], limit: 60).map(\.id)
     },
+    Question(name: "places") { store in
+      let near = try store.find(
+        ["p": ["$near": ["$geometry": ["type": "Point", "coordinates": [8, 47]]]]], limit: 60)
+      let within = try store.find(["p": ["$geoWithin": ["$box": [[0, 0], [9, 9]]]]])
+      return near.map(\.id) + within.map(\.id).sorted()
+    },
     Question(name: "counts and groups") { store in
       let groups = try store.group(by: ["tag"], .count(), .sum("n", as: "sum"), .maximum("n", as: "most"))
       return try groups.map(\.text) + ["\(store.count(["n": ["$gte": 50]]))"]
@@ -72,6 +78,7 @@ import Testing
         let body: JSONObject = [
           "n": .int(Int64(number % 100)), "tag": .string(number % 2 == 0 ? "a" : "b"),
           "key": .int(Int64(number)), "t": "alpha beta", "until": 4e9, "v": [.int(Int64(number % 7)), 1, 2],
+          "p": [.int(Int64(number % 90)), .int(Int64(number % 50))],
         ]
         try transaction.createDocument(from: DocumentDraft(id: "d\(number)", body: body))
       }
@@ -83,6 +90,7 @@ import Testing
     try store.ensureIndexed([.ascending("tag"), .descending("n")])
     try store.ensureIndexed(["t"], .text)
     try store.ensureIndexed(["v"], .vector(3))
+    try store.ensureIndexed(["p"], .place)
     try store.ensureIndexed(["key"], .unique)
     try store.ensureIndexed(["until"], .expiring(after: .seconds(1)))
     try store.ensureIndexed(["tag"], .summary(of: "n"))

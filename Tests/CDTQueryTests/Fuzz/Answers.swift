@@ -38,7 +38,7 @@ extension World {
     }
     try check(query, expected, in: plain, way: "without an index")
     try check(query, expected, in: indexed, way: "with the indexes")
-    for index in definitions where index.type != .text && query.sort != [.score] {
+    for index in definitions where index.type.isOrdered && query.sort != [.score] {
       var forced = query
       forced.useIndex = index.name
       try check(forced, expected, in: indexed, way: "with the index \(index.name)")

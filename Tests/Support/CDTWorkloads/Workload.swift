@@ -94,6 +94,7 @@ package struct Steps {
     return [
       "n": .int(Int64(number(0...50))), "kind": .string(words[0]),
       "vector": .array((0..<3).map { _ in .int(Int64(number(0...5))) }),
+      "place": [.int(Int64(number(-180...180))), .int(Int64(number(-90...90)))],
       "tags": [.string(words[1]), .string(words[2])],
       "text": .string("a \(words[3]) word and \(words[4])"),
       "filling": .string(String(repeating: "x", count: number(0...3) == 0 ? number(0...6_000) : 10)),
@@ -153,11 +154,12 @@ package struct Steps {
   // MARK: The rest
 
   private mutating func index() -> Step {
-    switch number(0...4) {
+    switch number(0...5) {
     case 0: .index("by_n", ["n"], .json)
     case 1: .index("by_kind", ["kind", .descending("n")], .json)
     case 2: .index("by_tag", ["tags", "n"], .json)
     case 3: .index("vectors", ["vector"], .vector)
+    case 4: .index("places", ["kind", "place"], .place)
     default: .index("words", ["text"], .text)
     }
   }
