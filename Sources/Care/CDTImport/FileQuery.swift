@@ -23,18 +23,19 @@ package struct FileQuery {
   /// - Throws: ``QueryError``; ``ImportError`` for an invalid document, after the results before it; `DatastoreError` if a
   ///   file can't be read; what `body` throws.
   package func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-    let projection = try ResolvedQuery(query).projection
+    let query = try ResolvedQuery(query)
     var buffer = TextBuffer()
     var normalizer = JSONNormalizer()
     normalizer.makesCanonical = false
     try forEach(needsIDs: false) { document in
       try normalizer.normalize(whole: document.body.slice(0, document.body.count))
-      if projection.isEverything {
+      if query.returnsDocuments {
         normalizer.text.withUnsafeBytes { Self.write(document.id, $0, to: &buffer) }
       } else {
         let body = normalizer.text.withUnsafeBytes { JSONBytes($0).value(at: 0).objectValue }
-        let members = projection.apply(to: body ?? [:])
-        members.utf8Text.withUnsafeBytes { Self.write(document.id, $0, to: &buffer) }
+        query.result(body ?? [:], of: document, nil).utf8Text.withUnsafeBytes {
+          Self.write(document.id, $0, to: &buffer)
+        }
       }
       try buffer.withBytes(body)
     }

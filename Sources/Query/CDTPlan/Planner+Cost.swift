@@ -25,6 +25,9 @@ extension Planner {
       } else {
         cost += candidate.rows * share * Cost.scanned
       }
+    case .nearest(let access) where access.near.condition.place != nil:
+      cost += (candidate.found * share + Cost.undecided) * (Cost.row + Cost.document)
+      cost += unindexed(candidate.source) * Cost.scanned
     case .nearest:
       let found = min(candidate.rows, candidate.found * share + Cost.undecided)
       cost += candidate.rows * Cost.row / 10 + found * Cost.document

@@ -34,12 +34,8 @@ extension Planner {
     }
   }
 
-  /// An index in the order of the distances, if that is the order of the query.
-  private func nearestVectors(_ entry: IndexCatalog.Entry) -> Candidate? {
-    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
-      let near = query.selector.clause.near, entry.definition.probe(near) != nil,
-      holdsEveryMatch(entry, of: conjuncts)
-    else { return nil }
+  private func nearestVectors(_ entry: IndexCatalog.Entry, _ near: NearField) -> Candidate? {
+    guard entry.definition.probe(near) != nil, holdsEveryMatch(entry, of: conjuncts) else { return nil }
     var decided = ConjunctSet()
     decide(conjuncts, byFilterOf: entry, &decided)
     for (number, clause) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
@@ -50,11 +46,14 @@ extension Planner {
       source: .nearest(NearestAccess(index: entry, near: near)), decided: decided, rows: rows, found: rows)
   }
 
-  /// An index of vectors or places as a source in the order of the distances; `nil` if it can't give it.
+  /// An index of vectors or places as a source in the order of the distances; `nil` if it can't give it, or the query has another order.
   func nearest(_ entry: IndexCatalog.Entry) -> Candidate? {
-    switch entry.definition.type {
-    case .vector: nearestVectors(entry)
-    case .place: nearestPlaces(entry)
+    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
+      let near = query.selector.clause.near
+    else { return nil }
+    return switch entry.definition.type {
+    case .vector: nearestVectors(entry, near)
+    case .place: nearestPlaces(entry, near)
     case .json, .text: nil
     }
   }
@@ -106,12 +105,10 @@ extension Planner {
       found: estimate.found * access.ids.usualPart)
   }
 
-  /// An index of places, which holds every match, as a source in the order of the distances; `nil` if the query has another order, or
-  /// a field before the place has no condition with one value.
-  private func nearestPlaces(_ entry: IndexCatalog.Entry) -> Candidate? {
-    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed,
-      let near = query.selector.clause.near, near.condition.place != nil,
-      let place = entry.definition.fields.last?.fieldPath, place == near.path.cells
+  /// An index of places, which holds every match; `nil` if a field before the place has no condition with one value.
+  private func nearestPlaces(_ entry: IndexCatalog.Entry, _ near: NearField) -> Candidate? {
+    guard near.condition.place != nil, let place = entry.definition.fields.last?.fieldPath,
+      place == near.path.cells
     else { return nil }
     var nearest = NearestAccess(index: entry, near: near)
     var access = IndexAccess(index: entry)
@@ -135,10 +132,8 @@ extension Planner {
     }
     decide(conjuncts, byFilterOf: entry, &decided)
     let found = estimator.estimate(access).found
-    // Each document is read to know its distance.
     return Candidate(
-      source: .nearest(nearest), decided: decided, rows: found * Cost.document / Cost.row,
-      seeks: Self.usualQuadrants, found: found)
+      source: .nearest(nearest), decided: decided, rows: found, seeks: Self.usualQuadrants, found: found)
   }
 
   /// The usual number of quadrants that are read before the first places.

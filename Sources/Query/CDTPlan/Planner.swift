@@ -83,7 +83,8 @@ package struct Planner {
       throw QueryError(.textIndexUnused(name))
     }
     if entry.definition.type == .vector,
-      query.sort.distance == nil || query.selector.clause.near.flatMap(entry.definition.probe) == nil
+      query.sort.distance == nil
+        || query.selector.clause.near.map(entry.definition.holdsVectors(for:)) != true
     {
       throw .vectorIndexUnused(entry.definition)
     }

@@ -169,9 +169,6 @@ package struct PredicateAccess: Sendable, Hashable {
 }
 
 extension NearCondition {
-  /// The place to which it measures.
-  var place: GeoPoint? { if case .place(let place) = distance { place } else { nil } }
-
   fileprivate func cells(around place: GeoPoint) -> FieldAccess {
     guard let maximum else { return .allCells }
     return .cells(GeoRegion.sphere(place, radius: max(0, maximum / GeoPoint.earthRadius)).cellRanges)

@@ -200,10 +200,6 @@ package struct NearestAccess: Sendable {
   package let near: NearField
   /// The values of the fields before the place, one of each.
   package var leading: [OrderKey] = []
-
-  package init(index: IndexCatalog.Entry, near: NearField, leading: [OrderKey] = []) {
-    (self.index, self.near, self.leading) = (index, near, leading)
-  }
 }
 
 /// The rows of one index that include every match.

@@ -235,7 +235,7 @@ extension QueryError {
       case .notABookmark:
         "this is not a bookmark of a result set; use one that a result set gave, or no bookmark for the first page"
       case .bookmarkOfAnotherSort:
-        "the bookmark is of a query with another sort or collation; use the same, or no bookmark for the first page"
+        "the bookmark is of a query with another sort, collation or \"$near\"; use the same, or no bookmark for the first page"
       case .bookmarkWithoutStore: "bookmarks are for stores; use skip and limit"
       case .backwardByScore:
         "pages by score can't be read backwards; keep the bookmarks of the pages before, or sort by a field"

@@ -72,7 +72,7 @@ struct CandidateField: Sendable {
       return Self.pattern(prefix).map { .exact(isStringOrMore, inside(["$regex": .string($0)])) }
         ?? .wider(isStringOrMore, inside(["$type": "string"]))
     // A place, or an array of vectors or places.
-    case .near(let near) where near.distance.isOfPlaces: return .wider(isPresent, type(.object, .array))
+    case .near(let near) where near.place != nil: return .wider(isPresent, type(.object, .array))
     case .near: return .wider(isPresent, type(.array))
     case .within: return .wider(isPresent, type(.object, .array))
     case .elementMatches(let condition): return elements("$elemMatch", condition)

@@ -21,7 +21,7 @@ public struct RemoteExplanation: Sendable, CustomStringConvertible {
 
   init(_ query: Query, _ plan: RemotePlan, index: JSONValue?) {
     let residual = plan.residual == .always ? "nothing" : plan.residual.selector.text
-    let order = query.sort.isEmpty ? "none asked for" : plan.isInOrder ? "by the ids" : "sorted here"
+    let order = !query.isOrdered ? "none asked for" : plan.isInOrder ? "by the ids" : "sorted here"
     var lines = [plan.source.text, "left to the matcher: \(residual)", "order: \(order)"]
     if query.skip > 0 { lines.append("skip: \(query.skip)") }
     if let limit = query.limit {

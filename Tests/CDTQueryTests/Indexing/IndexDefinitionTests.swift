@@ -68,6 +68,10 @@ import Testing
     ),
     (["vector": "3"], #"vector: "vector" must be a whole number, not a string"#),
     (["vector": 0], "vector: a vector has 1 to 65536 numbers, not 0; give the length of the vectors"),
+    (
+      ["vector": 2, "fields": ["_id"]],
+      #"fields[0]: "_id" is a string; name a field that has places or vectors"#
+    ),
     (["type": "vector"], #"vector: an index of type "vector" needs "vector", the length of the vectors"#),
     (
       ["vector": 3, "fields": ["a", "b"]],

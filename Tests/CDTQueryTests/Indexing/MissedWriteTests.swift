@@ -20,6 +20,9 @@ import Testing
     ["selector": ["$or": [["a": 3], ["tags": "blue"]]]],
     ["selector": ["$text": ["$search": "word"]]], ["selector": ["$text": ["$search": "new"]]],
     ["selector": ["a": ["$lt": 4], "tags": "blue"], "use_index": "by_a"],
+    ["selector": ["at": ["$near": ["$vector": [3, 20]]]], "limit": 5],
+    ["selector": ["at": ["$near": ["$geometry": ["type": "Point", "coordinates": [3, 20]]]]], "limit": 5],
+    ["selector": ["at": ["$geoWithin": ["$box": [[1, 10], [3, 40]]]]]],
   ]
 
   private static func fill(_ store: Datastore) throws {
@@ -30,7 +33,7 @@ import Testing
             id: "d\(number)",
             body: [
               "a": .int(Int64(number % 5)), "n": .int(Int64(number)), "tags": ["red", "blue"],
-              "text": "some word",
+              "text": "some word", "at": [.int(Int64(number % 5)), .int(Int64(number))],
             ]))
       }
     }
@@ -39,14 +42,18 @@ import Testing
   private static func makeIndexes(_ store: Datastore) throws {
     try store.ensureIndexed(["a", "tags"], name: "by_a")
     try store.ensureIndexed(["text"], .text, name: "words")
+    try store.ensureIndexed(["at"], .vector(2), name: "vectors")
+    try store.ensureIndexed(["at"], .place, name: "places")
   }
 
   /// Checks a store whose indexes have missed writes: at first while nobody can build, and then when the background has.
   private static func check(
     _ directory: String, waiting: Int64, _ open: () throws -> Datastore
   ) throws {
+    var file = -1
     let store = try withBuildsHeld(inDirectoryOf: "\(directory)/store") {
       let store = try open()
+      file = try Self.fileNumber(directory)
       let explanation = try store.read { try $0.explain(Query(["a": 3], useIndex: "by_a")) }
       #expect(explanation.json["waiting"] == .int(waiting))
       #expect(try differencesFromMatcher(store, requests) == [])
@@ -56,6 +63,14 @@ import Testing
     try store.indexManager().worker.waitUntilIdle()
     #expect(try indexesAreComplete(store))
     #expect(try differencesFromMatcher(store, requests) == [])
+    // A file that was taken for damaged would be replaced.
+    #expect(try Self.fileNumber(directory) == file)
+  }
+
+  private static func fileNumber(_ directory: String) throws -> Int {
+    let path = "\(directory)/store/extensions/\(QueryExtension.extensionName)/\(IndexFile.name)"
+    return try #require(
+      try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int)
   }
 
   @Test func `a process that is killed between the two commits loses nothing`() async throws {

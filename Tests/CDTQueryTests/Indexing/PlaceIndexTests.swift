@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: [
     (["city", "-place"], #"fields[1]: a place has no direction; name "place" without one"#),
-    (["_id"], #"fields[0]: "_id" is not a place; end the fields with one that has places"#),
+    (["_id"], #"fields[0]: "_id" is a string; name a field that has places or vectors"#),
   ]) func `a place that can't be one is refused`(_ fields: [String], _ message: String) {
     let fields = fields.map { $0.hasPrefix("-") ? .descending(String($0.dropFirst())) : SortField($0) }
     let error = #expect(throws: QueryError.self) { try IndexDefinition(fields: fields, .place) }
@@ -188,6 +188,25 @@ import Testing
         }
         #expect(try indexed.check().indexes.isEmpty)
       }
+    }
+  }
+
+  @Test func `the nearest of many are found in the order of the distances`() throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        for number in 0..<3_000 {
+          let place: JSONValue = [.int(Int64(number % 360 - 180)), .int(Int64(number % 180 - 90))]
+          try transaction.createDocument(
+            from: DocumentDraft(body: ["place": place, "city": .int(Int64(number % 3))]))
+        }
+      }
+      try store.ensureIndexed(["place"], .place, name: "places")
+      try store.ensureIndexed(["city"])
+      let near: JSONObject = [
+        "place": ["$near": ["$geometry": ["type": "Point", "coordinates": [8, 47]]]], "city": 1,
+      ]
+      let used = try store.explain(Query(near, limit: 10)).considered.first(where: \.isUsed)
+      #expect(used?.definition.name == "places")
     }
   }
 }

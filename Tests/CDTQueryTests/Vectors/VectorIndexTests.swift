@@ -217,6 +217,17 @@ import Testing
     }
   }
 
+  @Test func `a vector without a code is answered by a scan, also if the index is named`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["v"], .vector(2), name: "v")
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["v": [1, 2]]))
+      for vector in [[0, 0], [1e200, 0]] as [JSONValue] {
+        let near: JSONObject = ["v": ["$near": ["$vector": vector, "$metric": "dot"]]]
+        #expect(try store.read { try $0.find(Query(near, useIndex: "v")) }.map(\.id) == ["a"], "\(vector)")
+      }
+    }
+  }
+
   // MARK: Plans
 
   private static func fill(_ store: Datastore, _ count: Int) throws {

@@ -28,8 +28,8 @@ import Testing
     return bounds
   }
 
-  @Test(arguments: lengths, Distance.Metric.allCases)
-  func `a bound is never above the distance`(length: Int, metric: Distance.Metric) throws {
+  @Test(arguments: lengths, VectorMetric.allCases)
+  func `a bound is never above the distance`(length: Int, metric: VectorMetric) throws {
     var random = RandomDocuments(seed: testSeed(9_200 + UInt64(length)))
     for _ in 0..<(2_000 / length + 20) {
       let vector = Self.vector(length, &random)
@@ -48,7 +48,7 @@ import Testing
   @Test func `a bound is close to the distance`() throws {
     var random = RandomDocuments(seed: testSeed(9_300))
     func vector() -> [Double] { (0..<384).map { _ in Double(random.number(below: 2_001) - 1_000) } }
-    for metric in Distance.Metric.allCases {
+    for metric in VectorMetric.allCases {
       let (vector, others) = (vector(), (0..<100).map { _ in vector() })
       let probe = try #require(VectorProbe(vector, metric))
       let zero = [Double](repeating: 0, count: 384)

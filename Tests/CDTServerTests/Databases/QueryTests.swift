@@ -732,6 +732,17 @@ import Testing
         index == ["index": ["fields": [["name": "asc"], ["age": "desc"]], "collation": "nocase"]])
       #expect(try await server.post("/db/_index", index).json["result"] == "created")
       #expect(try await server.post("/db/_explain", query).json["plan"]?["suggestedIndex"] == .null)
+      for (selector, type) in [
+        (["v": ["$near": ["$vector": [1, 0]]]], "vector"),
+        (["name": "mike", "at": ["$geoWithin": ["$box": [[7, 46], [9, 48]]]]], "place"),
+      ] as [(JSONValue, JSONValue)] {
+        let plan = try await server.post("/db/_explain", ["selector": selector])
+        let index = try #require(plan.json["plan"]?["suggestedIndex"])
+        #expect(index["type"] == type)
+        #expect(try await server.post("/db/_index", index).json["result"] == "created")
+        let again = try await server.post("/db/_explain", ["selector": selector])
+        #expect(again.json["plan"]?["suggestedIndex"] == .null)
+      }
     }
   }
 

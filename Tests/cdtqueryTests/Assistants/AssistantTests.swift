@@ -168,6 +168,10 @@ import Testing
     let made = try call("create_index", try #require(proposed?["arguments"]?.objectValue), ["--write"])
     #expect(made.map(\.text) == [#"{"name":"age"}"#])
     #expect(try call("explain", query, ["--write"])[0]["source"] == #"index "age": age at one value"#)
+    let near: JSONObject = ["store": "people/contacts", "selector": ["v": ["$near": ["$vector": [1, 2]]]]]
+    #expect(
+      try call("explain", near, ["--write"])[0]["suggestedIndex"]?["arguments"]
+        == ["store": "people/contacts", "fields": [["v": "asc"]], "type": "vector", "vector": 2])
   }
 
   struct Pages: Sendable, CustomTestStringConvertible {

@@ -552,4 +552,36 @@ import Testing
     let list = try JSONValue(parsing: try space.run("index", "list", "people/contacts").output)
     #expect(list["fields"] == ["it's:desc"])
   }
+
+  @Test(arguments: [
+    (#"{"v": {"$near": {"$vector": [1, 0]}}}"#, "--vector 2 people/contacts v", "vector"),
+    (
+      #"{"at": {"$near": {"$geometry": {"type": "Point", "coordinates": [8, 47]}}}}"#,
+      "--place people/contacts at", "place"
+    ),
+    (
+      #"{"at": {"$geoWithin": {"$box": [[7, 46], [9, 48]]}}, "city": "Chur", "age": {"$gt": 1}}"#,
+      "--place people/contacts city at", "place"
+    ),
+    (#"{"v": {"$near": {"$vector": [1, 0]}}, "city": "Chur"}"#, "people/contacts city", "json"),
+  ])
+  func `explain proposes an index of distances`(_ selector: String, _ index: String, _ type: String) throws {
+    let space = try Workspace("{\"v\":[1,2],\"at\":[8,47],\"city\":\"Chur\"}\n")
+    func proposal() throws -> JSONValue? {
+      let data = try space.run("explain", "people/contacts", selector, "--format", "json")
+      return try JSONValue(parsing: data.output)["suggestedIndex"]
+    }
+    #expect(try proposal() == .string("cdtquery index create \(index)"))
+    #expect(try space.shell("cdtquery index create \(index)").status == 0)
+    #expect(try proposal() == .null)
+    let list = try JSONValue(parsing: try space.run("index", "list", "people/contacts").output)
+    #expect(list["type"] == .string(type))
+  }
+
+  @Test func `a vector that no index answers gets no proposal`() throws {
+    let space = try Workspace("{\"v\":[1,2]}\n")
+    let selector = #"{"v": {"$near": {"$vector": [0, 0]}}}"#
+    let data = try space.run("explain", "people/contacts", selector, "--format", "json").output
+    #expect(try JSONValue(parsing: data)["suggestedIndex"] == .null)
+  }
 }

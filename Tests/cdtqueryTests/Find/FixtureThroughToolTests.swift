@@ -28,10 +28,12 @@ import Testing
   private func ask(_ fixture: QueryFixture, in workspace: Workspace, only indexes: [IndexDefinition]) throws {
     for index in indexes {
       let fields = index.fields.map { $0.isDescending ? "\($0.path):desc" : $0.path }
-      let tokenizer = index.options.tokenizer.map { ["--tokenize", $0.rawValue] } ?? []
+      let options =
+        index.options.tokenizer.map { ["--tokenize", $0.rawValue] }
+        ?? index.options.vectorLength.map { ["--vector", "\($0)"] } ?? []
       let result = try workspace.run(
         Built.cdtquery,
-        ["index", "create", "--type", index.type.rawValue] + tokenizer + ["--", "people/contacts"] + fields)
+        ["index", "create", "--type", index.type.rawValue] + options + ["--", "people/contacts"] + fields)
       #expect(result.status == 0, "\(result.errors)")
     }
     // `find` answers with documents; groups have a command of their own.

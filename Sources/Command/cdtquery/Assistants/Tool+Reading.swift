@@ -62,7 +62,7 @@ extension Tool {
     }
     json["indexes"] = .array(
       try (summary["indexes"]?.arrayValue ?? []).map { index in
-        var proposal = try call.creation(of: [index["field"] ?? .null])
+        var proposal = try call.creation(of: ["fields": [index["field"] ?? .null]])
         proposal["reason"] = index["reason"]
         return .object(proposal)
       })
@@ -199,10 +199,7 @@ extension Tool {
       return try await store.readForQuery { try $0.explain(query) }.forTools
     }
     var json = explanation
-    if let suggested {
-      json["suggestedIndex"] = .object(
-        try call.creation(of: suggested, collation: call[.collation]))
-    }
+    if let suggested { json["suggestedIndex"] = .object(try call.creation(of: suggested)) }
     return json
   }
 
@@ -263,12 +260,12 @@ extension SharedArgument {
 }
 
 extension Explanation {
-  /// The plan without its statements, and the fields of an index that would help.
-  fileprivate var forTools: (JSONObject, [JSONValue]?) {
+  /// The plan without its statements, and an index that would help.
+  fileprivate var forTools: (JSONObject, JSONObject?) {
     var json = json
     json["sql"] = nil
     json["suggestedIndex"] = nil
-    return (json, suggestedFields?.arrayValue)
+    return (json, suggested?.json)
   }
 }
 
@@ -294,15 +291,15 @@ extension ToolCall {
   }
 
   /// The call that creates an index, or the command for the user if tools don't write.
-  fileprivate func creation(of fields: [JSONValue], collation: JSONValue? = nil) throws -> JSONObject {
+  fileprivate func creation(of index: JSONObject) throws -> JSONObject {
     let store = try store.path
     guard stores.createsIndexes else {
-      let words = try SortField.fields(fields, at: "fields")
-      let collation = try Collation(json: collation, at: "collation")
-      return ["command": .string(SuggestedIndex.command(words, collation, store: store))]
+      let fields = try SortField.fields(index["fields"]?.arrayValue ?? [], at: "fields")
+      let command = try SuggestedIndex.command(fields, IndexOptions(json: index), store: store)
+      return ["command": .string(command)]
     }
-    var arguments: JSONObject = ["store": .string(store), "fields": .array(fields)]
-    arguments["collation"] = collation
+    var arguments: JSONObject = ["store": .string(store)]
+    for (name, value) in index { arguments[name] = value }
     return ["tool": "create_index", "arguments": .object(arguments)]
   }
 }

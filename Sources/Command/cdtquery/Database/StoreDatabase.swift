@@ -119,8 +119,14 @@ struct StoreDatabase: Database {
     let shared =
       "\(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "
       + "\"cdtquery conflicts --unique\" lists them"
-    return try (violations > 0 ? [shared] : [])
-      + store.documentsThatNeverExpire(byIndex: name).map(\.description)
+    var notes = violations > 0 ? [shared] : []
+    if let length = definition.options.vectorLength, let field = definition.fields.first?.path,
+      try store.read({ try $0.documentCount() }) > 0,
+      try store.listIndexes().contains(where: { $0.definition.name == name && $0.entries == 0 })
+    {
+      notes.append("no document has a vector of \(length) numbers in \"\(field)\"")
+    }
+    return try notes + store.documentsThatNeverExpire(byIndex: name).map(\.description)
   }
 
   func indexes() throws -> [JSONObject] {

@@ -253,7 +253,8 @@ final class IndexConnection {
     try connection.execute(
       """
       UPDATE indexes SET watermark = \(state.sequence) WHERE watermark IS NULL;
-      UPDATE indexes SET stale_rows = stale_rows + \(haveChanged) WHERE type <> '\(IndexType.text.rawValue)'
+      UPDATE indexes SET stale_rows = stale_rows + \(haveChanged)
+       WHERE type IN ('\(IndexType.json.rawValue)', '\(IndexType.place.rawValue)')
       """)
     try setSequence(sequence, session: WriterSession.token(of: sequence, in: Self.documents, on: connection))
     try countRevision()

@@ -94,7 +94,7 @@ extension IndexDefinition {
     if options.isPlace, let place = parsed.popLast() {
       let position = "fields[\(parsed.count)]"
       guard !place.isDescending else { throw .descendingPlace(place.path, at: position) }
-      guard place.fieldPath.documentField == nil else { throw .placeOfDocument(place.path, at: position) }
+      guard place.fieldPath.documentField == nil else { throw .distanceOfDocument(place.path, at: position) }
       parsed.append(Field(path: place.path, isDescending: false, fieldPath: place.fieldPath.cells))
     }
     self.fields = parsed

@@ -22,7 +22,7 @@ enum IndexFilter {
     }
     if case .always = clause { return nil }
     if clause.textSearch != nil { throw .filterNeedsText }
-    if clause.near != nil { throw .nestedNear(at: "") }
+    if clause.near != nil { throw .filterWithNear }
     if clause.hasPattern { throw .filterWithPattern }
     let length = clause.selector.utf8Text.count
     guard length <= maximumLength else { throw .filterTooLong(length) }

@@ -148,6 +148,7 @@ final class IndexUpdate {
   private let entry: IndexCatalog.Entry
   private let connection: Connection
   private let table: IndexTable
+  private lazy var vectors = VectorTable(entry, on: connection)
   private let memory: Int
   private var removals: IndexRows
   private var insertions: IndexRows
@@ -192,7 +193,6 @@ final class IndexUpdate {
   }
 
   private func takeVectors(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
-    let vectors = VectorTable(entry, on: connection)
     let (before, after) = (
       old.map { vectors.content(of: $0, number: number) }, new.map { vectors.content(of: $0, number: number) }
     )

@@ -104,10 +104,16 @@ extension QueryError {
       .invalidIndex, at: place, "a place has no direction; name \"\(path)\" without one")
   }
 
-  static func placeOfDocument(_ path: String, at place: String) -> QueryError {
+  static func distanceOfDocument(_ path: String, at place: String) -> QueryError {
     QueryError(
       .invalidIndex, at: place,
-      "\"\(path)\" is not a place; end the fields with one that has places")
+      "\"\(path)\" is a string; name a field that has places or vectors")
+  }
+
+  static var filterWithNear: QueryError {
+    QueryError(
+      .invalidIndex, at: "where",
+      "the filter of an index has no \"$near\", as it has no order; use \"$geoWithin\"")
   }
 
   static var filterNeedsText: QueryError {

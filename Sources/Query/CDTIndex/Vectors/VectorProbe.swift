@@ -6,7 +6,7 @@ package import CDTSelector
 /// |q·v − q̃·ṽ| ≤ e(v) + e(q) (1 + e(v)). This bounds the cosine, and with the norms the other metrics.
 package struct VectorProbe: Sendable {
   private let layout: VectorLayout
-  private let metric: Distance.Metric
+  private let metric: VectorMetric
   private let norm: Double
   private let scale: Double
   private let error: Double
@@ -17,7 +17,7 @@ package struct VectorProbe: Sendable {
   private static let slack = 1e-9
 
   /// - Returns: `nil` for a vector that is too long or too short.
-  package init?(_ vector: [Double], _ metric: Distance.Metric) {
+  package init?(_ vector: [Double], _ metric: VectorMetric) {
     let code = VectorCode(vector)
     guard code.norm > 0, code.norm.isFinite else { return nil }
     (layout, self.metric) = (VectorLayout(length: vector.count), metric)

@@ -24,7 +24,7 @@ extension Datastore {
 
   /// The first field of each index.
   package func firstIndexedFields() throws -> Set<String> {
-    Set(try listIndexes().compactMap { $0.type == .json ? $0.fields.first?.path : nil })
+    Set(try listIndexes().compactMap { $0.type.isOrdered ? $0.fields.first?.path : nil })
   }
 }
 

@@ -81,9 +81,11 @@ final class PlaceBounds: DistanceBounds {
     try statement.bind(Int64(quadrant.isCell ? -1 : Self.fewRows + 1), at: 3)
     var rows: [(number: Int64, cell: UInt64)] = []
     while try statement.step() {
-      let cell = OrderKey.cell(in: JSONBytes(statement.unsafeBytes(1)), at: prefix.bytes.count)
-      // A key without a cell is damaged.
-      rows.append((statement.int64(0), cell ?? quadrant.numbers.lowerBound))
+      let key = JSONBytes(statement.unsafeBytes(1))
+      guard let cell = OrderKey.cell(in: key, at: prefix.bytes.count) else {
+        throw IndexDamage.unreadable("a key of a place has no cell")
+      }
+      rows.append((statement.int64(0), cell))
     }
     rowsRead += rows.count
     return rows

@@ -15,8 +15,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
-  /// The fields of an index that would help.
-  package let suggestedFields: JSONValue?
+  /// An index that would help.
+  package let suggested: SuggestedIndex?
 
   private let source: String
   private let residual: String
@@ -46,10 +46,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let indexes = PlanDescription(
       query: query, plan: plan, groups: groups?.groups, catalog: engine.indexes.catalog)
     considered = indexes.considered
-    suggestedFields = indexes.suggestedIndex?.json
+    suggested = indexes.suggestedIndex
     let store = engine.transaction.store
-    suggestedCommand =
-      store.stateTime == nil ? indexes.suggestedIndex?.command(store: store.directory) : nil
+    suggestedCommand = store.stateTime == nil ? suggested?.command(store: store.directory) : nil
     source = PlanNode(plan.source).text
     residual = plan.residualText
     collation = query.collation
@@ -79,7 +78,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     json["collation"] = collation.map { .string($0.rawValue) }
     json["groups"] = groups.map { .string($0) }
     if var measured {
-      measured["suggested"] = suggestedFields ?? .null
+      measured["suggested"] = suggested?.json["fields"] ?? .null
       json["measured"] = .object(measured)
     }
     return json
@@ -132,7 +131,14 @@ extension QueryPlan {
   fileprivate var residualText: String {
     if case .always = residual { return "nothing" }
     if case .nothing = source { return "nothing" }
-    return residual.selector.text
+    let text = residual.selector.text
+    guard case .vector(let vector, _)? = residual.near?.condition.distance, vector.count > 8 else {
+      return text
+    }
+    // The numbers would fill a page.
+    let numbers = JSONValue.array(vector.map { .double($0) }).text
+    let first = JSONValue.array(vector.prefix(3).map { .double($0) }).text.dropLast()
+    return text.replacing(numbers, with: "\(first),… \(vector.count) numbers]")
   }
 
   fileprivate var orderText: String {

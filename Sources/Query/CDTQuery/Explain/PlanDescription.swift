@@ -87,34 +87,55 @@ struct PlanDescription {
     }
   }
 
-  /// The index that would help a scan: the fields with equality conditions, then one range or the sort.
+  /// The index that would help a scan: the fields with equality conditions, then a place, one range or the sort; or the vectors.
   var suggestedIndex: SuggestedIndex? {
     guard case .scan = plan.source else { return nil }
     var points: [FieldPath] = []
     var ranges: [FieldPath] = []
+    var place: FieldPath?
     for case .field(let path, let predicate) in query.selector.clause.conjuncts
     where path.documentField == nil && predicate != .exists {
-      for condition in FieldCondition.of([.field(path, predicate)]) where !condition.path.isCell {
-        if case .points = condition.access.access {
+      for condition in FieldCondition.of([.field(path, predicate)]) {
+        if condition.path.isCell {
+          place = place ?? condition.path
+        } else if case .points = condition.access.access {
           points.append(condition.path)
         } else {
           ranges.append(condition.path)
         }
       }
     }
-    var suggested = SuggestedIndex(collation: query.collation)
-    for path in points + ranges.prefix(1) { suggested.add(path) }
-    if ranges.isEmpty {
-      for field in query.sort.fields where field.path.documentField == nil {
-        suggested.add(field.path, isDescending: field.isDescending)
+    var suggested = SuggestedIndex(IndexOptions(collation: query.collation))
+    if let place {
+      suggested = SuggestedIndex(.place)
+      for path in (query.collation == nil ? points : []) + [place] { suggested.add(path) }
+    } else if points.isEmpty, let (path, options) = nearestVectors {
+      suggested = SuggestedIndex(options)
+      suggested.add(path)
+    } else {
+      for path in points + ranges.prefix(1) { suggested.add(path) }
+      if ranges.isEmpty {
+        for field in query.sort.fields where field.path.documentField == nil && field.distance == nil {
+          suggested.add(field.path, isDescending: field.isDescending)
+        }
       }
-    }
-    if let groups, mayBeCovered(groups) {
-      for input in groups.inputs where input.documentField == nil { suggested.add(input.path) }
-      for path in ranges { suggested.add(path) }
+      if let groups, mayBeCovered(groups) {
+        for input in groups.inputs where input.documentField == nil { suggested.add(input.path) }
+        for path in ranges { suggested.add(path) }
+      }
     }
     guard !suggested.isEmpty, suggested.paths.count <= IndexDefinition.maximumFields else { return nil }
     return exists(suggested) ? nil : suggested
+  }
+
+  /// The field and the options of an index of vectors that has the order of the query.
+  private var nearestVectors: (FieldPath, IndexOptions)? {
+    guard let near = query.selector.clause.near, query.sort.distance != nil, !query.sort.isReversed,
+      case .vector(let vector, _) = near.condition.distance,
+      let index = try? IndexDefinition(fields: [.ascending(near.path.text)], .vector(vector.count)),
+      index.probe(near) != nil
+    else { return nil }
+    return (near.path, index.options)
   }
 
   /// Whether an index with the fields of the selector and of the groups would have all that is asked for. If a field is an array, it
@@ -130,9 +151,12 @@ struct PlanDescription {
 
   /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ suggested: SuggestedIndex) -> Bool {
-    catalog.ordered.contains { entry in
-      entry.definition.options.expireAfter == nil && entry.definition.filter.map(isImplied) ?? true
-        && entry.definition.collation == query.collation
+    let options = suggested.options
+    return catalog.entries.contains { entry in
+      entry.definition.type.isOrdered == options.type.isOrdered
+        && entry.definition.options.vectorLength == options.vectorLength
+        && entry.definition.options.expireAfter == nil && entry.definition.filter.map(isImplied) ?? true
+        && entry.definition.collation == options.collation
         && suggested.paths.elementsEqual(
           entry.definition.fields.prefix(suggested.paths.count).map(\.fieldPath))
     }

@@ -1,12 +1,13 @@
-import CDTJSON
+import CDTIndex
+package import CDTJSON
 import CDTPlatform
 
 /// An index that does not exist but would help a query.
 package struct SuggestedIndex: Sendable, Hashable {
   private var fields: [SortOrder.Field] = []
-  private let collation: Collation?
+  let options: IndexOptions
 
-  init(collation: Collation?) { self.collation = collation }
+  init(_ options: IndexOptions) { self.options = options }
 
   var isEmpty: Bool { fields.isEmpty }
   var paths: [FieldPath] { fields.map(\.path) }
@@ -17,24 +18,32 @@ package struct SuggestedIndex: Sendable, Hashable {
     fields.append(SortOrder.Field(path: path, isDescending: isDescending))
   }
 
-  /// The fields with their directions, as in the request for an index at a server.
-  var json: JSONValue {
-    .array(fields.map { [$0.path.text: .string($0.isDescending ? "desc" : "asc")] })
+  /// The fields with their directions, and the options, as ``IndexDefinition`` reads them.
+  package var json: JSONObject {
+    var json: JSONObject = [
+      "fields": .array(fields.map { [$0.path.text: .string($0.isDescending ? "desc" : "asc")] })
+    ]
+    for (name, value) in options.json where name != "type" || options.type != .json { json[name] = value }
+    return json
   }
 
   /// The command that creates it: `cdtquery index create people/contacts name age:desc`.
-  func command(store: String) -> String {
+  package func command(store: String) -> String {
     Self.command(
-      fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending) }, collation,
+      fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending) }, options,
       store: store)
   }
 
   /// The command that creates an index on fields, quoted for a shell.
-  package static func command(_ fields: [SortField], _ collation: Collation? = nil, store: String) -> String {
+  package static func command(
+    _ fields: [SortField], _ options: IndexOptions = IndexOptions(), store: String
+  ) -> String {
     let words = fields.map(\.word)
     let ends = ([store] + words).contains { $0.hasBytePrefix("-") } ? ["--"] : []
-    let options = collation.map { ["--collation", $0.rawValue] } ?? []
-    let line = ["cdtquery", "index", "create"] + options + ends + [store] + words
+    let flags =
+      (options.collation.map { ["--collation", $0.rawValue] } ?? [])
+      + (options.vectorLength.map { ["--vector", "\($0)"] } ?? []) + (options.isPlace ? ["--place"] : [])
+    let line = ["cdtquery", "index", "create"] + flags + ends + [store] + words
     return line.map(quoted).joined(separator: " ")
   }
 

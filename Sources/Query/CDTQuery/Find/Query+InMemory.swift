@@ -9,7 +9,7 @@ extension Query {
   /// ```
   ///
   /// The results are those of a datastore with exactly these documents: none is a design document. Every document is checked by the matcher.
-  /// Without a sort the results are in the order of `_id`. ``useIndex`` and ``timeLimit`` are ignored.
+  /// Without a sort or a `$near`, the results are in the order of `_id`. ``useIndex`` and ``timeLimit`` are ignored.
   ///
   /// - Parameters:
   ///   - documents: The documents to search.

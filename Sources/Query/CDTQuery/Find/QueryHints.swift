@@ -35,7 +35,8 @@ package struct QueryHints {
     (missing, expected, messages) = ([], [], [])
     collect(query.selector.clause, below: [], foundNothing)
     if !foundNothing { keepComparisons(of: query, read) }
-    for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
+    for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields
+    where path != NearCondition.member || !query.returnsDistance {
       if let path = try? FieldPath(path, allowsDollar: true) { add(path) }
     }
     for include in (try? ResolvedQuery(query))?.includes ?? [] { add(include.path) }
@@ -240,6 +241,9 @@ package struct QueryHints {
   private static func remedy(_ path: FieldPath, _ names: Set<String>) -> String {
     let parts = path.segments.map { String(decoding: $0.name, as: UTF8.self) }
     let dotted = parts.joined(separator: ".")
+    if dotted == NearCondition.member {
+      return "; without a sort, \"$near\" orders the results by their distance"
+    }
     if parts.count > 1, names.contains(where: { $0.hasSameBytes(as: dotted) }) {
       let literal = FieldPath(segments: [FieldPath.Segment(name: Array(dotted.utf8))])
       return ", but there is one with a dot in its name; write \(literal.text)"

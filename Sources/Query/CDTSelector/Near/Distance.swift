@@ -2,14 +2,8 @@ package import CDTJSON
 
 /// A distance from a value: to a vector by a metric, or to a place in metres.
 package enum Distance: Sendable, Hashable {
-  case vector([Double], Metric)
+  case vector([Double], VectorMetric)
   case place(GeoPoint)
-
-  package typealias Metric = VectorMetric
-
-  package var isOfPlaces: Bool {
-    if case .place = self { true } else { false }
-  }
 
   /// The maximum number of elements of a vector.
   package static let maximumLength = 65_536
@@ -47,7 +41,7 @@ package enum Distance: Sendable, Hashable {
 
   /// Sums are made in the order of the elements, so that every way to compute the distance yields the same bits.
   private static func distance(
-    of vector: [Double], to start: Int, in bytes: JSONBytes, by metric: Metric
+    of vector: [Double], to start: Int, in bytes: JSONBytes, by metric: VectorMetric
   ) -> Double? {
     guard bytes.kind(at: start) == .array else { return nil }
     var elements = bytes.elements(at: start)
@@ -62,7 +56,7 @@ package enum Distance: Sendable, Hashable {
 
   /// The distance of two vectors of the same length; `nil` if they have none.
   package static func between(
-    _ left: some Sequence<Double>, _ right: some Sequence<Double>, by metric: Metric
+    _ left: some Sequence<Double>, _ right: some Sequence<Double>, by metric: VectorMetric
   ) -> Double? {
     var sums = VectorSums()
     for (left, right) in zip(left, right) { sums.add(left, right) }
@@ -82,7 +76,7 @@ private struct VectorSums {
   }
 
   /// Sums beyond the range of doubles yield no distance.
-  func distance(by metric: Distance.Metric) -> Double? {
+  func distance(by metric: VectorMetric) -> Double? {
     let distance: Double
     switch metric {
     case .cosine:

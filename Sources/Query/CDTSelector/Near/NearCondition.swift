@@ -12,6 +12,9 @@ package struct NearCondition: Sendable, Hashable {
     (self.distance, self.minimum, self.maximum) = (distance, minimum, maximum)
   }
 
+  /// The place from which it measures.
+  package var place: GeoPoint? { if case .place(let place) = distance { place } else { nil } }
+
   /// Whether values with a least distance match.
   package func accepts(_ least: Double?) -> Bool {
     guard let least else { return false }

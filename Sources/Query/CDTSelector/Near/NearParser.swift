@@ -22,10 +22,15 @@ extension OperatorArgument {
       guard object["$metric"] == nil else { throw .metricOfPlace(at: SelectorParser.join(path, "$metric")) }
       let place = SelectorParser.join(path, "$geometry")
       guard case .object(let point) = geometry, point["type"] == "Point",
-        let coordinates = point["coordinates"],
-        point.count == 2
+        case .array(let coordinates)? = point["coordinates"], point.count == 2
       else { throw .nearGeometry(geometry, at: place) }
-      distance = .place(try geoPoint(coordinates, at: SelectorParser.join(place, "coordinates")))
+      distance = .place(
+        try geoPoint(
+          // A third number is the altitude, as in documents.
+          .array(
+            coordinates.count == 3 && coordinates[2].doubleValue != nil ? coordinates.dropLast() : coordinates
+          ),
+          at: SelectorParser.join(place, "coordinates")))
     default: throw .nearTarget(at: path)
     }
     let (minimum, maximum) = (try bound("$minDistance"), try bound("$maxDistance"))
@@ -34,16 +39,16 @@ extension OperatorArgument {
 
   private static let nearKeys = ["$vector", "$metric", "$geometry", "$minDistance", "$maxDistance"]
 
-  private static func metric(_ name: JSONValue?, at path: String) throws(QueryError) -> Distance.Metric {
+  private static func metric(_ name: JSONValue?, at path: String) throws(QueryError) -> VectorMetric {
     guard let name else { return .cosine }
-    guard let metric = name.stringValue.flatMap(Distance.Metric.init) else {
+    guard let metric = name.stringValue.flatMap(VectorMetric.init) else {
       throw .unknownMetric(name, at: path)
     }
     return metric
   }
 
   private static func vector(
-    _ value: JSONValue, _ metric: Distance.Metric, at path: String
+    _ value: JSONValue, _ metric: VectorMetric, at path: String
   ) throws(QueryError) -> [Double] {
     guard case .array(let elements) = value, !elements.isEmpty, elements.count <= Distance.maximumLength
     else {
@@ -57,8 +62,10 @@ extension OperatorArgument {
       }
       vector.append(double)
     }
-    // A vector without a distance to itself has none to any other.
-    guard Distance.between(vector, vector, by: metric) != nil else { throw .vectorWithoutDistances(at: path) }
+    // Without a cosine to itself, a vector has none to any other.
+    guard metric != .cosine || Distance.between(vector, vector, by: metric) != nil else {
+      throw .vectorWithoutDistances(at: path)
+    }
     return vector
   }
 
@@ -76,7 +83,7 @@ extension OperatorArgument {
     let place = SelectorParser.join(path, name)
     if name == "$geometry" { throw .geodesicRegion(at: place) }
     guard ["$box", "$polygon", "$centerSphere"].contains(name) else {
-      throw .regionArgument(argument, at: path)
+      throw .unknownRegion(name, at: place)
     }
     guard case .array(let parts) = value else { throw .regionParts(name, value, at: place) }
     switch name {

@@ -11,7 +11,10 @@ extension QueryError {
   }
 
   static func unknownNearKey(_ key: String, _ known: [String], at path: String) -> QueryError {
-    let meant = NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" }
+    let meant =
+      key == "type" || key == "coordinates"
+      ? "a Point is written {\"$geometry\": {\"type\": \"Point\", \"coordinates\": [longitude, latitude]}}"
+      : NearestName.of(key, among: known).map { "did you mean \"\($0)\"?" }
     return QueryError(
       .invalidArgument, at: SelectorParser.join(path, key),
       "\"$near\" has no member \"\(key)\" (\(meant ?? "its members are \(known.joined(separator: ", "))"))")
@@ -30,7 +33,7 @@ extension QueryError {
   }
 
   static func unknownMetric(_ found: JSONValue, at path: String) -> QueryError {
-    let known = Distance.Metric.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+    let known = VectorMetric.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
     return QueryError(.invalidArgument, at: path, "\(found.text) is not a metric; use one of \(known)")
   }
 
@@ -71,6 +74,13 @@ extension QueryError {
         of: "$geoWithin", wanted: "an object with one of \"$box\", \"$polygon\" and \"$centerSphere\"",
         found: found),
       at: path)
+  }
+
+  static func unknownRegion(_ name: String, at path: String) -> QueryError {
+    QueryError(
+      .invalidArgument, at: path,
+      "\"$geoWithin\" has no \"\(name)\"; use \"$box\", \"$polygon\", or \"$centerSphere\" with a radius in radians"
+        .boundedMessage)
   }
 
   static func geodesicRegion(at path: String) -> QueryError {

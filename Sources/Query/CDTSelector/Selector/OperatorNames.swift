@@ -27,6 +27,9 @@ package enum OperatorNames {
     case "$between": "use \"$gte\" and \"$lte\""
     case "$where", "$expr", "$function": "functions and expressions are not run; use operators on fields"
     case "$search": "use \"$text\", outside of a field"
+    case "$maxdistance", "$mindistance", "$metric", "$vector", "$geometry":
+      "it is a member of \"$near\"; move it there"
+    case "$box", "$polygon", "$centersphere": "it is a member of \"$geoWithin\"; move it there"
     case "$geointersects", "$nearsphere": "use \"$near\" or \"$geoWithin\" for places"
     default: nil
     }

@@ -78,7 +78,7 @@ package enum Predicate: Sendable, Hashable {
     case .modulo: [.number]
     case .beginsWith, .regex: [.string]
     case .size, .elementMatches, .allElementsMatch: [.array]
-    case .near(let near): near.distance.isOfPlaces ? [.array, .object] : [.array]
+    case .near(let near): near.place != nil ? [.array, .object] : [.array]
     case .within: [.array, .object]
     case .keyMatches: [.object]
     case .collated(let predicate, _): predicate.types

@@ -44,7 +44,7 @@ extension RequestContext {
         }
         if let warning {
           end["warning"] = .string(warning)
-        } else if try cursor.isScan && cursor.explanation().suggestedFields != nil {
+        } else if try cursor.isScan && cursor.explanation().suggested != nil {
           end["warning"] = "No matching index found, create an index to optimize query time."
         }
         let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
@@ -144,10 +144,12 @@ extension RequestContext {
 extension Explanation {
   /// The body of `POST _index` for an index that would help; null if there is none.
   fileprivate var request: JSONValue {
-    guard let suggestedFields else { return .null }
-    var index: JSONObject = ["fields": suggestedFields]
-    index["collation"] = json["collation"]
-    return ["index": .object(index)]
+    guard var index = suggested?.json else { return .null }
+    let type = index["type"]
+    index["type"] = nil
+    var request: JSONObject = ["index": .object(index)]
+    request["type"] = type
+    return .object(request)
   }
 
   /// The indexes that are not used, the usable ones first, as CouchDB describes them.

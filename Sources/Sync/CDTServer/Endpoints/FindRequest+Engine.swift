@@ -45,7 +45,7 @@ extension FindRequest {
     query.useIndex =
       engine.indexes.catalog.entries.map(\.definition).first {
         index?.names($0) == true && $0.filter == nil
-          && ($0.type.isOrdered || query.selector.clause.textSearch != nil)
+          && ($0.type.isOrdered || $0.type == .text && query.selector.clause.textSearch != nil)
       }?.name
     do throws(QueryError) {
       return try GroupQuery(query, group: group)
