@@ -63,7 +63,10 @@ import Testing
     for _ in 0..<50_000 {
       let whole = String(random.next() >> UInt64(random.number(below: 64)))
       var text = (random.number(below: 2) == 0 ? "-" : "") + whole
-      if random.number(below: 2) == 0 {
+      switch random.number(below: 4) {
+      case 0: break
+      case 1: text += "." + String(random.next() >> UInt64(random.number(below: 64)))
+      default:
         text +=
           "." + String(repeating: "0", count: random.number(below: 4))
           + String(random.number(below: 1_000_000))
@@ -73,6 +76,31 @@ import Testing
       read(text) { bytes in
         guard case .double(let double)? = bytes.number(at: 0) else { return }
         #expect(double == expected, "seed \(seed): \(text)")
+      }
+      var found: [Double] = []
+      read("[ \(text),1 ,\(text)]") { bytes in
+        #expect(
+          bytes.forEachNumber(at: 0) {
+            found.append($0)
+            return true
+          }, "seed \(seed): \(text)")
+      }
+      #expect(found == [expected, 1, expected], "seed \(seed): \(text)")
+    }
+  }
+
+  @Test(arguments: ["[]", "1", "[1,", "[1,\"2\"]", "[1,[2]]", "[null]", "[1,1e999]", "{\"a\":1}"])
+  func `only arrays of finite numbers are read as such`(_ text: String) {
+    read(text) { bytes in #expect(!bytes.forEachNumber(at: 0) { _ in true }) }
+  }
+
+  @Test func `decimals halfway between two doubles are rounded to the even one`() {
+    for whole in [1, 2, 3, 4, 5].map({ UInt64(1) << 53 + 2 * $0 + 1 }) {
+      for text in ["\(whole).0", "\(whole).1", "\(whole).01", "\(whole - 1).9", "0.\(whole)"] {
+        read(text) { bytes in
+          guard case .double(let double)? = bytes.number(at: 0) else { return }
+          #expect(double == Double(text), "\(text)")
+        }
       }
     }
   }

@@ -34,36 +34,84 @@ extension JSONBytes {
     return byte.isDigit ? UInt64(byte - 0x30) : nil
   }
 
-  /// A number that is not a 64-bit integer. With up to 19 digits and a power of ten that a double represents exactly,
-  /// only one rounding is needed, so multiplication yields the nearest double; other numbers take the slow path.
+  /// A number that is not a 64-bit integer, or is written with decimals or an exponent.
   private func decimal(from start: Int) -> JSONNumber? {
     var offset = start
+    if let short = shortDecimal(from: &offset) { return .double(short) }
+    let end = endOfValue(at: start)
+    return Double(String(decoding: slice(start, end), as: UTF8.self)).map(JSONNumber.double)
+  }
+
+  /// The nearest double of a number with up to 19 digits and without an exponent, and moves the offset to its end; `nil` for others.
+  private func shortDecimal(from offset: inout Int) -> Double? {
     let isNegative = self[offset] == UInt8(ascii: "-")
     if isNegative { offset += 1 }
-    var mantissa: UInt64 = 0
-    var digits = 0
-    var exponent = 0
+    let first = offset
+    var (mantissa, decimals) = (UInt64(0), 0)
     while let digit = digit(at: offset) {
       mantissa = mantissa &* 10 &+ digit
-      digits += 1
       offset += 1
     }
     if self[offset] == UInt8(ascii: ".") {
       offset += 1
+      let point = offset
       while let digit = digit(at: offset) {
         mantissa = mantissa &* 10 &+ digit
-        digits += 1
-        exponent -= 1
         offset += 1
       }
+      decimals = offset - point
     }
-    let isPlain = self[offset] != UInt8(ascii: "e") && self[offset] != UInt8(ascii: "E")
-    if isPlain, digits <= 19, mantissa <= 1 << 53, exponent >= -22 {
-      let value = Double(mantissa) / Self.powersOfTen[-exponent]
-      return .double(isNegative ? -value : value)
+    guard self[offset] | 0x20 != UInt8(ascii: "e") else { return nil }
+    if offset - first > 19 {
+      // Zeros at the start, and the point, are not digits of the mantissa.
+      var start = first
+      while self[start] == UInt8(ascii: "0") || self[start] == UInt8(ascii: ".") { start += 1 }
+      guard (start..<offset).count(where: { self[$0] != UInt8(ascii: ".") }) <= 19 else { return nil }
     }
-    let end = endOfValue(at: start)
-    return Double(String(decoding: slice(start, end), as: UTF8.self)).map(JSONNumber.double)
+    let value: Double
+    if mantissa <= 1 << 53, decimals <= 22 {
+      // A double represents both exactly, so only one rounding is needed.
+      value = Double(mantissa) / Self.powersOfTen[decimals]
+    } else if decimals <= 19 {
+      value = Self.quotient(mantissa, Self.wholePowersOfTen[decimals])
+    } else {
+      return nil
+    }
+    return isNegative ? -value : value
+  }
+
+  /// The nearest double of the quotient of two numbers that are not 0.
+  private static func quotient(_ dividend: UInt64, _ divisor: UInt64) -> Double {
+    let shifts = (dividend.leadingZeroBitCount, divisor.leadingZeroBitCount)
+    let (numerator, denominator) = (dividend << shifts.0, divisor << shifts.1)
+    let (quotient, remainder) = denominator.dividingFullWidth((numerator >> 1, numerator << 63))
+    // Of 63 bits or more, rounding to 53 bits only needs to know whether the last are zero.
+    let bits = remainder > 0 ? quotient | 1 : quotient
+    return Double(sign: .plus, exponent: shifts.1 - shifts.0 - 63, significand: Double(bits))
+  }
+
+  private static let wholePowersOfTen = (0...19).map { (0..<$0).reduce(UInt64(1)) { power, _ in power * 10 } }
+
+  /// Calls `body` with each number of the array at an offset, until it returns `false`.
+  ///
+  /// - Returns: Whether all elements of the array are numbers in the range of doubles, and `body` returned `true` for each; `false` for an
+  ///   empty array and for any other value.
+  package func forEachNumber(at start: Int, _ body: (Double) -> Bool) -> Bool {
+    guard kind(at: start) == .array else { return false }
+    var offset = skipSpace(start + 1)
+    while true {
+      guard kind(at: offset) == .number else { return false }
+      var end = offset
+      var number = shortDecimal(from: &end)
+      if number == nil, case .double(let double)? = decimal(from: offset) {
+        (number, end) = (double, endOfValue(at: offset))
+      }
+      guard let number, number.isFinite, body(number) else { return false }
+      end = skipSpace(end)
+      if self[end] == UInt8(ascii: "]") { return true }
+      guard self[end] == UInt8(ascii: ",") else { return false }
+      offset = skipSpace(end + 1)
+    }
   }
 
   private static let powersOfTen: [Double] = [

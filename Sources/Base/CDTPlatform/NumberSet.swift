@@ -51,7 +51,7 @@ package struct NumberSet {
   }
 
   /// Calls `body` with each number, in no particular order.
-  private func forEach(_ body: (Int64) -> Void) {
+  package func forEach(_ body: (Int64) -> Void) {
     for (number, words) in pages.merging(pageNumber >= 0 ? [pageNumber: page] : [:], uniquingKeysWith: { $1 })
     {
       for (word, bits) in words.enumerated() {

@@ -25,12 +25,13 @@ extension Planner {
       } else {
         cost += candidate.rows * share * Cost.scanned
       }
-    case .nearest(let access) where access.near.condition.place != nil:
-      cost += (candidate.found * share + Cost.undecided) * (Cost.row + Cost.document)
-      cost += unindexed(candidate.source) * Cost.scanned
-    case .nearest:
-      let found = min(candidate.rows, candidate.found * share + Cost.undecided)
-      cost += candidate.rows * Cost.row / 10 + found * Cost.document
+    case .nearest, .intersection(.nearest, _):
+      let found = candidate.found * share + Cost.undecided
+      // A row of an index of vectors has several of them.
+      cost +=
+        candidate.source.nearest?.near.condition.place != nil
+        ? found * (Cost.row + Cost.document)
+        : candidate.rows * Cost.row / 10 + min(candidate.rows, found) * Cost.document
       cost += unindexed(candidate.source) * Cost.scanned
     default:
       cost += candidate.rows * share * Cost.row
@@ -52,7 +53,7 @@ extension Planner {
   private func distances(_ candidate: Candidate, share: Double) -> Double {
     guard case .vector(let vector, _)? = query.selector.clause.near?.condition.distance else { return 0 }
     let length = Double(vector.count)
-    guard case .nearest = candidate.source else {
+    guard candidate.source.nearest != nil else {
       return candidate.found * share * length * Cost.component
     }
     let found = min(candidate.rows, candidate.found * share + Cost.undecided)

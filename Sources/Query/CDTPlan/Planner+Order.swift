@@ -25,7 +25,7 @@ extension Planner {
     if let terms = indexWithoutSort(source)?.terms { return .index(terms) }
     let sort = sort(for: source)
     if sort.distance != nil {
-      if case .nearest = source, !sort.isReversed { return .distance }
+      if source.nearest != nil, !sort.isReversed { return .distance }
       return .sorted
     }
     if sort.isByScore {

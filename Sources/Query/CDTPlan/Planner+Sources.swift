@@ -221,6 +221,21 @@ extension Planner {
         found.append(all)
       }
     }
+    for var all in sources {
+      guard case .nearest(let access) = all.source else { continue }
+      var others: [QueryPlan.Source] = []
+      for other in narrow where !other.decided.isSubset(of: all.decided) {
+        others.append(other.source)
+        all.source = .intersection(.nearest(access), others)
+        all.decided.formUnion(other.decided)
+        all.rows = min(all.rows, other.found)
+        all.seeks += other.seeks + other.rows * Cost.kept / Cost.seek
+        // The vectors of each document are looked up.
+        if access.near.condition.place == nil { all.seeks += other.found }
+        all.found *= min(1, other.found / estimator.documents)
+        found.append(all)
+      }
+    }
     return found
   }
 }

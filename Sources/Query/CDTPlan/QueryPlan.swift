@@ -130,6 +130,15 @@ extension QueryPlan.Source {
     }
   }
 
+  /// The index in the order of the distances whose rows drive the execution, if any.
+  package var nearest: NearestAccess? {
+    switch self {
+    case .nearest(let access): access
+    case .intersection(let first, _): first.nearest
+    case .nothing, .scan, .ids, .index, .text, .union: nil
+    }
+  }
+
   /// Leaves out documents whose ids are not after one, where the source can do so.
   mutating func continueAfter(_ id: String, isDescending: Bool) {
     func rest(of source: Self) -> Self {

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTRandomDocuments
 import CDTTestSupport
 import Testing
@@ -13,6 +14,7 @@ import Testing
   private final class ListedBounds: DistanceBounds {
     private var rest: ArraySlice<(bound: Double, number: Int64)>
     private(set) var rowsRead = 0
+    var candidates: NumberSet?
 
     init(_ bounds: [(bound: Double, number: Int64)]) { rest = bounds.sorted { $0.bound < $1.bound }[...] }
 

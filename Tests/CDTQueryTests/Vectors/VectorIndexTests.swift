@@ -238,7 +238,10 @@ import Testing
         try transaction.createDocument(
           from: DocumentDraft(
             id: "doc-\(number)",
-            body: ["v": .array(vector), "n": .int(Int64(number)), "k": .int(Int64(number % 2))]))
+            body: [
+              "v": .array(vector), "p": [.int(Int64(number % 90)), .int(Int64(number % 11))],
+              "n": .int(Int64(number)), "k": .int(Int64(number % 2)),
+            ]))
       }
     }
     try store.ensureIndexed(["v"], .vector(32))
@@ -275,6 +278,34 @@ import Testing
       #expect(try store.count(["v": Self.near]) > 900)
       let named = try Query(["v": Self.near], useIndex: "vector_v")
       #expect(try store.read { try $0.find(named) }.count == store.count(["v": Self.near]))
+    }
+  }
+
+  @Test(arguments: ["v", "p"]) func `candidates of another index are read in the order of their distances`(
+    field: String
+  ) throws {
+    try withTemporaryDatastore { store in
+      try Self.fill(store, 600)
+      try store.ensureIndexed(["p"], .place)
+      let here: JSONValue = ["$near": ["$geometry": ["type": "Point", "coordinates": [8, 7]]]]
+      let query = try Query([field: field == "v" ? Self.near : here, "n": ["$lt": 90], "k": 1], limit: 10)
+      let expected = try query.find(in: store.read { try $0.find(Query([:])) }).map(\.id)
+      var number = 0
+      while true {
+        var source = ""
+        let results = try ResultSet(query, in: store) { planner in
+          let plans = try planner.everyPlan().filter { plan in
+            if case .intersection = plan.source { plan.source.nearest != nil } else { false }
+          }
+          try #require(!plans.isEmpty)
+          source = number < plans.count ? "\(plans[number].source.indexes.map(\.definition.name))" : ""
+          return plans[min(number, plans.count - 1)]
+        }
+        #expect(try results.documents().map(\.id) == expected, "\(source)")
+        if source.isEmpty { break }
+        number += 1
+      }
+      #expect(number > 1)
     }
   }
 

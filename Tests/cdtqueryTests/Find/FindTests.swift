@@ -580,7 +580,7 @@ import Testing
 
   @Test func `a vector that no index answers gets no proposal`() throws {
     let space = try Workspace("{\"v\":[1,2]}\n")
-    let selector = #"{"v": {"$near": {"$vector": [0, 0]}}}"#
+    let selector = #"{"v": {"$near": {"$vector": [0, 0], "$metric": "dot"}}}"#
     let data = try space.run("explain", "people/contacts", selector, "--format", "json").output
     #expect(try JSONValue(parsing: data)["suggestedIndex"] == .null)
   }

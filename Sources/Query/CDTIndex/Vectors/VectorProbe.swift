@@ -1,3 +1,4 @@
+package import CDTPlatform
 package import CDTSelector
 
 /// A vector from which an index bounds the distances of its documents.
@@ -23,6 +24,18 @@ package struct VectorProbe: Sendable {
     (layout, self.metric) = (VectorLayout(length: vector.count), metric)
     (norm, scale, error) = (code.norm, Double(code.scale), Double(code.error))
     codes = code.codes.map(Int16.init)
+  }
+
+  /// The keys of the rows that have the vectors of documents, in order.
+  package func keys(of documents: NumberSet) -> [Range<Int64>] {
+    var blocks: [Int64] = []
+    documents.forEach { number in
+      if let key = layout.place(of: number)?.key, key != blocks.last { blocks.append(key) }
+    }
+    blocks.sort()
+    return blocks.indices.filter { $0 == 0 || blocks[$0] != blocks[$0 - 1] }.map {
+      blocks[$0]..<blocks[$0] + Int64(VectorLayout.maximumParts)
+    }
   }
 
   /// Calls `body` for each entry of a row with the number of the document, and a bound that the distance of the vector is not less than.

@@ -6,6 +6,9 @@ import CDTSelector
 
 /// Documents of an index in an order in which none is before one with a lesser bound.
 protocol DistanceBounds: AnyObject {
+  /// The documents to which they are limited; `nil` for all.
+  var candidates: NumberSet? { get set }
+
   /// The number of the next document, and a bound that its distance is not less than; `nil` after the last. A document may come again.
   func next() throws -> (bound: Double, number: Int64)?
 
@@ -54,6 +57,9 @@ final class NearestRows {
     rows = CandidateRows(statement)
   }
 
+  /// Limits the documents. Call it before the first is taken.
+  func restrict(to candidates: NumberSet) { bounds.candidates = candidates }
+
   var rowsRead: Int { bounds.rowsRead }
   var statement: Statement { rows.statement }
 
@@ -101,7 +107,7 @@ final class NearestRows {
 extension QueryPlan {
   /// The documents of the source, if they come in the order of their distances.
   func nearest(after start: OrderKey?, on connection: Connection) throws -> NearestRows? {
-    guard case .nearest(let access) = source else { return nil }
+    guard let access = source.nearest else { return nil }
     return try NearestRows(
       access.near, access.bounds(wanted: lastWanted, on: connection), by: sort, after: start,
       completeUpTo: completeUpTo,

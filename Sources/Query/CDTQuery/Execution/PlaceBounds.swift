@@ -1,6 +1,7 @@
 import CDTIndex
 import CDTJSON
 import CDTPlan
+import CDTPlatform
 import CDTSQLite
 import CDTSelector
 
@@ -26,7 +27,10 @@ final class PlaceBounds: DistanceBounds {
   private let place: GeoPoint
   /// The parts of the fields before the place, with which the keys begin.
   private let prefix: OrderKey
-  private let statement: Statement
+  private let rows: Statement
+  /// Returns a row if there are more than a few.
+  private let others: Statement
+  var candidates: NumberSet?
   private var heap = MinimumHeap<Entry>()
   private(set) var rowsRead = 0
 
@@ -41,11 +45,9 @@ final class PlaceBounds: DistanceBounds {
       if let lower = ranges.first?.lower { prefix = lower }
     }
     self.prefix = prefix
-    statement = try connection.statement(
-      """
-      SELECT document, key FROM query.\(IndexFile.table(access.index.number))
-       WHERE key >= ?1 AND key < ?2 LIMIT ?3
-      """)
+    let source = "FROM query.\(IndexFile.table(access.index.number)) WHERE key >= ?1 AND key < ?2"
+    rows = try connection.statement("SELECT document, key \(source)")
+    others = try connection.statement("SELECT 1 \(source) LIMIT 1 OFFSET \(Self.fewRows)")
     heap.insert(Entry(bound: 0, part: .quadrant(.all)))
   }
 
@@ -60,34 +62,29 @@ final class PlaceBounds: DistanceBounds {
   }
 
   private func expand(_ quadrant: PlaceQuadrant, _ bound: Double) throws {
-    let rows = try rows(in: quadrant)
-    if rows.count > Self.fewRows, !quadrant.isCell {
-      for part in quadrant.parts { insert(.quadrant(part), max(bound, part.leastMetres(from: place))) }
-    } else {
-      for row in rows {
-        insert(.document(row.number), max(bound, PlaceQuadrant(cell: row.cell).leastMetres(from: place)))
+    let ranges = FieldAccess.cells([quadrant.numbers]).ranges(after: prefix, isDescending: false)
+    guard let range = ranges.first else { return }
+    if !quadrant.isCell {
+      defer { others.reset() }
+      try range.bind(to: others, at: 1)
+      if try others.step() {
+        for part in quadrant.parts { insert(.quadrant(part), max(bound, part.leastMetres(from: place))) }
+        return
       }
+    }
+    defer { rows.reset() }
+    try range.bind(to: rows, at: 1)
+    while try rows.step() {
+      let key = JSONBytes(rows.unsafeBytes(1))
+      guard let cell = OrderKey.cell(in: key, at: prefix.bytes.count) else {
+        throw IndexDamage.unreadable("a key of a place has no cell")
+      }
+      rowsRead += 1
+      let number = rows.int64(0)
+      if let candidates, !candidates.contains(number) { continue }
+      insert(.document(number), max(bound, PlaceQuadrant(cell: cell).leastMetres(from: place)))
     }
   }
 
   private func insert(_ part: Part, _ bound: Double) { heap.insert(Entry(bound: bound, part: part)) }
-
-  /// The rows in a quadrant, or one more than few of them; of a cell, all.
-  private func rows(in quadrant: PlaceQuadrant) throws -> [(number: Int64, cell: UInt64)] {
-    defer { statement.reset() }
-    let ranges = FieldAccess.cells([quadrant.numbers]).ranges(after: prefix, isDescending: false)
-    guard let range = ranges.first else { return [] }
-    try range.bind(to: statement, at: 1)
-    try statement.bind(Int64(quadrant.isCell ? -1 : Self.fewRows + 1), at: 3)
-    var rows: [(number: Int64, cell: UInt64)] = []
-    while try statement.step() {
-      let key = JSONBytes(statement.unsafeBytes(1))
-      guard let cell = OrderKey.cell(in: key, at: prefix.bytes.count) else {
-        throw IndexDamage.unreadable("a key of a place has no cell")
-      }
-      rows.append((statement.int64(0), cell))
-    }
-    rowsRead += rows.count
-    return rows
-  }
 }

@@ -68,7 +68,7 @@ extension QueryPlan {
 
   /// Whether the source's statements return no documents.
   func idsOnly(_ output: QueryOutput) -> Bool {
-    if case .intersection = source { return true }
+    if case .intersection = source { return source.nearest == nil }
     if readsKeys { return true }
     guard isExact else { return false }
     // Other sorts need values of the documents.

@@ -107,7 +107,7 @@ final class QueryRun {
     readsKeys =
       switch plan.source {
       case .scan: plan.order != .unordered && plan.order != .sorted
-      case .nearest: false
+      case .nearest, .intersection(.nearest, _): false
       default: true
       }
     mergesUnindexed = plan.hasUnindexed && plan.order != .unordered
@@ -127,6 +127,7 @@ final class QueryRun {
       plan.statements(output), nearest: nearest, on: connection, memory: transaction.sortMemory)
     order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)
+    if !others.isEmpty { nearest?.restrict(to: .intersection(others)) }
   }
 
   /// The numbers of the documents that statements return.

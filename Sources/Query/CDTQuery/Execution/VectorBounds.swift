@@ -1,4 +1,5 @@
 import CDTPlan
+import CDTPlatform
 import CDTSQLite
 
 /// The documents of an index of vectors in the order of the bounds of their distances.
@@ -18,6 +19,7 @@ final class VectorBounds: DistanceBounds {
   private let probe: VectorProbe
   private let index: IndexCatalog.Entry
   private let connection: Connection
+  var candidates: NumberSet?
   private let end: Found
   /// The number of documents that the next pass keeps.
   private var kept: Int
@@ -51,12 +53,10 @@ final class VectorBounds: DistanceBounds {
   }
 
   private func pass() throws {
-    let statement = try connection.statement(
-      "SELECT key, entries FROM query.\(VectorTable.name(index.number))")
-    defer { statement.reset() }
     var end = end
-    while try statement.step() {
-      try probe.forEachBound(in: statement.unsafeBytes(1), key: statement.int64(0)) { number, bound in
+    try forEachRow { row, key in
+      try probe.forEachBound(in: row, key: key) { number, bound in
+        if let candidates, !candidates.contains(number) { return }
         rowsRead += 1
         guard bound <= end.bound else { return }
         let new = Found(bound: bound, number: number)
@@ -72,5 +72,23 @@ final class VectorBounds: DistanceBounds {
     if found.count < kept { isComplete = true }
     found.removeFirst(max(0, found.count - kept))
     kept = min(2 * kept, 4 * Self.maximumKept)
+  }
+
+  /// Calls `body` with each row of the index that may have a candidate, and its key.
+  private func forEachRow(_ body: (UnsafeRawBufferPointer, Int64) throws -> Void) throws {
+    let rows = "SELECT key, entries FROM query.\(VectorTable.name(index.number))"
+    let statement = try connection.statement(
+      candidates == nil ? rows : "\(rows) WHERE key >= ?1 AND key < ?2")
+    defer { statement.reset() }
+    func step() throws {
+      while try statement.step() { try body(statement.unsafeBytes(1), statement.int64(0)) }
+    }
+    guard let candidates else { return try step() }
+    for keys in probe.keys(of: candidates) {
+      statement.reset()
+      try statement.bind(keys.lowerBound, at: 1)
+      try statement.bind(keys.upperBound, at: 2)
+      try step()
+    }
   }
 }

@@ -23,7 +23,9 @@ private struct PlanMeasurement {
     let found: NumberSet
     switch source {
     case .union: found = .union(parts.map(\.found))
-    case .intersection: found = .intersection(parts.map(\.found))
+    // The others limit those that are nearest.
+    case .intersection(let first, _):
+      found = .intersection(parts.dropFirst(first.nearest == nil ? 0 : 1).map(\.found))
     case .nearest: found = NumberSet()
     case .nothing, .scan, .ids, .index, .text:
       (rows, found) = try numbers(

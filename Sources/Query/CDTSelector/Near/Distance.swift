@@ -43,15 +43,14 @@ package enum Distance: Sendable, Hashable {
   private static func distance(
     of vector: [Double], to start: Int, in bytes: JSONBytes, by metric: VectorMetric
   ) -> Double? {
-    guard bytes.kind(at: start) == .array else { return nil }
-    var elements = bytes.elements(at: start)
-    var sums = VectorSums()
-    for component in vector {
-      guard let element = elements.next(), let other = bytes.double(at: element) else { return nil }
-      sums.add(component, other)
+    var (sums, position) = (VectorSums(), 0)
+    let areNumbers = bytes.forEachNumber(at: start) { other in
+      guard position < vector.count else { return false }
+      sums.add(vector[position], other)
+      position += 1
+      return true
     }
-    guard elements.next() == nil else { return nil }
-    return sums.distance(by: metric)
+    return areNumbers && position == vector.count ? sums.distance(by: metric) : nil
   }
 
   /// The distance of two vectors of the same length; `nil` if they have none.

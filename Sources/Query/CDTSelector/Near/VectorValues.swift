@@ -9,13 +9,11 @@ extension FieldPath {
     vector.reserveCapacity(length)
     func take(_ start: Int) -> Bool {
       vector.removeAll(keepingCapacity: true)
-      guard bytes.kind(at: start) == .array else { return false }
-      var elements = bytes.elements(at: start)
-      while let element = elements.next() {
-        guard vector.count < length, let number = bytes.double(at: element) else { return false }
+      let areNumbers = bytes.forEachNumber(at: start) { number in
         vector.append(number)
+        return vector.count <= length
       }
-      guard vector.count == length else { return false }
+      guard areNumbers, vector.count == length else { return false }
       body(vector)
       return true
     }
