@@ -14,6 +14,7 @@ package struct Planner {
   package private(set) var indexes: IndexView
   package let conjuncts: [Clause]
   package let conditions: [FieldCondition]
+  let near: NearField?
   let text: TextProgram?
   /// The index that gives the selector's search its meaning.
   private let textIndex: IndexCatalog.Entry?
@@ -43,6 +44,7 @@ package struct Planner {
     conjuncts = query.selector.clause.conjuncts
     conditions = FieldCondition.of(conjuncts)
     let clause = query.selector.clause
+    near = clause.near
     textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
     text = try TextProgram.of(clause, textIndex?.definition)
     estimator = Estimator(indexes.catalog, usesStatistics: basis == .statistics)
@@ -84,7 +86,7 @@ package struct Planner {
     }
     if entry.definition.type == .vector,
       query.sort.distance == nil
-        || query.selector.clause.near.map(entry.definition.holdsVectors(for:)) != true
+        || near.map(entry.definition.holdsVectors(for:)) != true
     {
       throw .vectorIndexUnused(entry.definition)
     }

@@ -50,12 +50,13 @@ package struct NearField: Sendable, Hashable {
 }
 
 extension Clause {
+  private var isNear: Bool { if case .field(_, .near) = self { true } else { false } }
+
   /// The `$near` of a selector and the path of its field; there is at most one, which every match satisfies.
   package var near: NearField? {
-    for case .field(let path, .near(let condition)) in conjuncts {
-      return NearField(path: path, condition: condition)
-    }
-    return nil
+    guard let clause = conjuncts.first(where: \.isNear), case .field(let path, .near(let condition)) = clause
+    else { return nil }
+    return NearField(path: path, condition: condition)
   }
 }
 
