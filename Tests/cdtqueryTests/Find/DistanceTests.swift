@@ -74,6 +74,15 @@ import Testing
     #expect(try find("--ids") == ["chur", "bern"])
   }
 
+  @Test(arguments: [("[1,2]", true), ("[1,2,3]", false), ("7", false)])
+  func `an index for vectors of another length is noted`(_ value: String, _ isNoted: Bool) throws {
+    let space = try Workspace("{\"v\":\(value)}\n")
+    let created = try space.run("index", "create", "people/contacts", "v", "--vector", "3")
+    #expect(created.output == "vector_v\n")
+    #expect(
+      created.errors == (isNoted ? "cdtquery: no array in \"v\" is a vector of 3 numbers\n" : ""))
+  }
+
   @Test func `a file of documents is queried, too`() throws {
     try space.write("{\"_id\":\"a\",\"v\":[1,0]}\n{\"_id\":\"b\",\"v\":[1,1]}\n", to: "v.jsonl")
     let found = try space.run("find", "v.jsonl", #"{"v":{"$near":{"$vector":[0,3]}}}"#, "--distance")

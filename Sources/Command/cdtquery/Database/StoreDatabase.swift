@@ -121,10 +121,10 @@ struct StoreDatabase: Database {
       + "\"cdtquery conflicts --unique\" lists them"
     var notes = violations > 0 ? [shared] : []
     if let length = definition.options.vectorLength, let field = definition.fields.first?.path,
-      try store.read({ try $0.documentCount() }) > 0,
-      try store.listIndexes().contains(where: { $0.definition.name == name && $0.entries == 0 })
+      try store.listIndexes().contains(where: { $0.definition.name == name && $0.entries == 0 }),
+      try !store.find([field: ["$type": "array"]], limit: 1).isEmpty
     {
-      notes.append("no document has a vector of \(length) numbers in \"\(field)\"")
+      notes.append("no array in \"\(field)\" is a vector of \(length) numbers")
     }
     return try notes + store.documentsThatNeverExpire(byIndex: name).map(\.description)
   }
