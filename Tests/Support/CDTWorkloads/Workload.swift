@@ -8,7 +8,8 @@ package struct Workload: Sendable, CustomStringConvertible {
   fileprivate let kinds: [Kind]
 
   fileprivate enum Kind: CaseIterable {
-    case put, delete, attach, local, rival, resolve, several, index, dropIndex, rebuild, compact, reopen,
+    case put, delete, attach, local, rival, resolve, several, index, distanceIndex, dropIndex, rebuild,
+      compact, reopen,
       destroy,
       lines, touchDB
   }
@@ -19,11 +20,13 @@ package struct Workload: Sendable, CustomStringConvertible {
     Workload("attachments", [.attach, .attach, .attach, .put, .delete, .several, .compact]),
     Workload("conflicts", [.put, .rival, .rival, .resolve, .delete, .several]),
     Workload("indexes", [.put, .several, .index, .index, .dropIndex, .rebuild, .delete, .reopen]),
+    Workload(
+      "distances", [.put, .several, .distanceIndex, .distanceIndex, .dropIndex, .rebuild, .delete, .reopen]),
     Workload("compaction", [.put, .attach, .several, .compact, .compact, .reopen]),
     Workload("deletion", [.put, .attach, .several, .index, .destroy]),
     Workload("import", [.lines, .lines, .put, .index, .reopen]),
     Workload("touchdb", [.touchDB, .put, .index, .compact, .reopen]),
-    Workload("everything", Kind.allCases),
+    Workload("everything", Kind.allCases.filter { $0 != .distanceIndex }),
   ]
 
   package static func named(_ name: String) -> Workload? { all.first { $0.description == name } }
@@ -69,6 +72,7 @@ package struct Steps {
     case .resolve: .change(resolve() ?? put())
     case .several: several()
     case .index: index()
+    case .distanceIndex: distanceIndex()
     case .dropIndex: model.indexes.min().map { .dropIndex($0) } ?? index()
     case .rebuild: .rebuildIndexes
     case .compact: .compact
@@ -91,10 +95,10 @@ package struct Steps {
 
   private mutating func body() -> JSONObject {
     let words = ["red", "green", "blue", "old", "new"].shuffled(using: &random)
+    let n = Int64(number(0...50))
     return [
-      "n": .int(Int64(number(0...50))), "kind": .string(words[0]),
-      "vector": .array((0..<3).map { _ in .int(Int64(number(0...5))) }),
-      "place": [.int(Int64(number(-180...180))), .int(Int64(number(-90...90)))],
+      "n": .int(n), "vector": [.int(n % 6), .int(n % 5), .int(n % 4)],
+      "place": [.int(7 * n - 180), .int(3 * n - 90)], "kind": .string(words[0]),
       "tags": [.string(words[1]), .string(words[2])],
       "text": .string("a \(words[3]) word and \(words[4])"),
       "filling": .string(String(repeating: "x", count: number(0...3) == 0 ? number(0...6_000) : 10)),
@@ -154,13 +158,19 @@ package struct Steps {
   // MARK: The rest
 
   private mutating func index() -> Step {
-    switch number(0...5) {
+    switch number(0...3) {
     case 0: .index("by_n", ["n"], .json)
     case 1: .index("by_kind", ["kind", .descending("n")], .json)
     case 2: .index("by_tag", ["tags", "n"], .json)
-    case 3: .index("vectors", ["vector"], .vector)
-    case 4: .index("places", ["kind", "place"], .place)
     default: .index("words", ["text"], .text)
+    }
+  }
+
+  private mutating func distanceIndex() -> Step {
+    switch number(0...2) {
+    case 0: .index("vectors", ["vector"], .vector)
+    case 1: .index("places", ["place"], .place)
+    default: .index("by_place", ["kind", "place"], .place)
     }
   }
 
