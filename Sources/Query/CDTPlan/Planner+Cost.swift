@@ -51,7 +51,7 @@ extension Planner {
   ///
   /// - Parameter share: The share of the candidates that the limit needs.
   private func distances(_ candidate: Candidate, share: Double) -> Double {
-    guard case .vector(let vector, _)? = near?.condition.distance else { return 0 }
+    guard case .vector(let vector, _)? = query.near?.condition.distance else { return 0 }
     let length = Double(vector.count)
     guard candidate.source.nearest != nil else {
       return candidate.found * share * length * Cost.component

@@ -48,8 +48,7 @@ extension Planner {
 
   /// An index of vectors or places as a source in the order of the distances; `nil` if it can't give it, or the query has another order.
   func nearest(_ entry: IndexCatalog.Entry) -> Candidate? {
-    guard !output.isUnordered, query.sort.distance != nil, !query.sort.isReversed, let near
-    else { return nil }
+    guard !output.isUnordered, query.sort.isNearestFirst, let near = query.near else { return nil }
     return switch entry.definition.type {
     case .vector: nearestVectors(entry, near)
     case .place: nearestPlaces(entry, near)

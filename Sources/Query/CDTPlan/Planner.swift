@@ -14,7 +14,6 @@ package struct Planner {
   package private(set) var indexes: IndexView
   package let conjuncts: [Clause]
   package let conditions: [FieldCondition]
-  let near: NearField?
   let text: TextProgram?
   /// The index that gives the selector's search its meaning.
   private let textIndex: IndexCatalog.Entry?
@@ -44,7 +43,6 @@ package struct Planner {
     conjuncts = query.selector.clause.conjuncts
     conditions = FieldCondition.of(conjuncts)
     let clause = query.selector.clause
-    near = clause.near
     textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
     text = try TextProgram.of(clause, textIndex?.definition)
     estimator = Estimator(indexes.catalog, usesStatistics: basis == .statistics)
@@ -85,8 +83,7 @@ package struct Planner {
       throw QueryError(.textIndexUnused(name))
     }
     if entry.definition.type == .vector,
-      query.sort.distance == nil
-        || near.map(entry.definition.holdsVectors(for:)) != true
+      query.sort.distance == nil || query.near.map(entry.definition.holdsVectors(for:)) != true
     {
       throw .vectorIndexUnused(entry.definition)
     }

@@ -41,11 +41,10 @@ struct PlanDescription {
         ? nil : "the search is one of the text index \"\(index.definition.name)\""
     }
     if entry.definition.type == .vector {
-      guard query.selector.clause.near.flatMap(entry.definition.probe) != nil else {
+      guard query.near.flatMap(entry.definition.probe) != nil else {
         return "the selector has no \"$near\" that its vectors can answer"
       }
-      return query.sort.distance == nil || query.sort.isReversed
-        ? "the order is not that of the distances" : nil
+      return query.sort.isNearestFirst ? nil : "the order is not that of the distances"
     }
     if entry.definition.filter == nil, !isRequested(entry.definition, by: entry.definition.collation) {
       return isRequested(entry.definition, by: query.collation)
@@ -87,7 +86,8 @@ struct PlanDescription {
     }
   }
 
-  /// The index that would help a scan: the fields with equality conditions, then a place, one range or the sort; or the vectors.
+  /// The index that would help a scan: the fields with equality conditions, then a place, one range or the sort; without the
+  /// first, the vectors of a `$near`.
   var suggestedIndex: SuggestedIndex? {
     guard case .scan = plan.source else { return nil }
     var points: [FieldPath] = []
@@ -130,7 +130,7 @@ struct PlanDescription {
 
   /// The field and the options of an index of vectors that has the order of the query.
   private var nearestVectors: (FieldPath, IndexOptions)? {
-    guard let near = query.selector.clause.near, query.sort.distance != nil, !query.sort.isReversed,
+    guard let near = query.near, query.sort.isNearestFirst,
       case .vector(let vector, _) = near.condition.distance,
       let index = try? IndexDefinition(fields: [.ascending(near.path.text)], .vector(vector.count)),
       index.probe(near) != nil

@@ -49,6 +49,9 @@ package struct SortOrder: Sendable, Hashable {
     fields.first.flatMap { field in field.distance.map { (field.path, $0) } }
   }
 
+  /// Whether the order is that of the distances, the least first.
+  package var isNearestFirst: Bool { fields.first?.distance != nil && !isReversed }
+
   /// The order of the ids, ascending: that of a query without a sort that no index serves.
   package static let byID = SortOrder(fields: [])
 

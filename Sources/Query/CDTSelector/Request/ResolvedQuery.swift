@@ -21,8 +21,9 @@ package struct ResolvedQuery: Sendable, Hashable {
   package let projection: Projection
   package let includes: [Include]
   private let snippets: SnippetOptions?
-  /// The condition whose distance each result has; `nil` if distances are not returned.
-  private let near: NearField?
+  /// The selector's `$near`.
+  package let near: NearField?
+  private let returnsDistance: Bool
   /// Whether the results are whole documents.
   package let returnsDocuments: Bool
 
@@ -37,7 +38,8 @@ package struct ResolvedQuery: Sendable, Hashable {
     limit = query.limit
     useIndex = query.useIndex
     timeLimit = query.timeLimit
-    let sort = try Self.order(of: query)
+    near = selector.clause.near
+    let sort = try Self.order(of: query, near)
     start = try query.bookmark?.position(in: sort)
     isBackward = query.isBackward
     let order = start?.sort ?? sort
@@ -48,9 +50,9 @@ package struct ResolvedQuery: Sendable, Hashable {
     projection = try Self.projection(query.fields)
     includes = try Include.all(query.include)
     snippets = query.snippets
-    near = query.returnsDistance ? selector.clause.near : nil
-    if query.returnsDistance, near == nil { throw .distanceWithoutNear }
-    returnsDocuments = projection.isEverything && snippets == nil && near == nil
+    returnsDistance = query.returnsDistance
+    if returnsDistance, near == nil { throw .distanceWithoutNear }
+    returnsDocuments = projection.isEverything && snippets == nil && !returnsDistance
     try snippets?.check()
     if snippets != nil, selector.clause.textSearch == nil { throw QueryError(.snippetsWithoutText) }
   }
@@ -84,13 +86,13 @@ package struct ResolvedQuery: Sendable, Hashable {
     if let snippets, let text {
       result[TextSnippet.member] = .array(text.snippets(of: document, snippets).map(\.json))
     }
-    if let near, let distance = near.distance(of: document) {
+    if returnsDistance, let distance = near?.distance(of: document) {
       result[NearCondition.member] = .double(distance)
     }
     return result
   }
 
-  private static func order(of query: Query) throws(QueryError) -> SortOrder {
+  private static func order(of query: Query, _ near: NearField?) throws(QueryError) -> SortOrder {
     let fields = query.sort
     guard fields.count <= Query.maximumSortFields else {
       throw QueryError(.tooManySortFields(fields.count, most: Query.maximumSortFields))
@@ -103,7 +105,7 @@ package struct ResolvedQuery: Sendable, Hashable {
       }
       return SortOrder(fields: [], isByScore: true)
     }
-    if fields.isEmpty, let near = query.selector.clause.near {
+    if fields.isEmpty, let near {
       return SortOrder(
         fields: [SortOrder.Field(path: near.path, isDescending: false, distance: near.condition.distance)])
     }
