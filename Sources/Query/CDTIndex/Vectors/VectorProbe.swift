@@ -28,14 +28,11 @@ package struct VectorProbe: Sendable {
 
   /// The keys of the rows that have the vectors of documents, in order.
   package func keys(of documents: NumberSet) -> [Range<Int64>] {
-    var blocks: [Int64] = []
+    var blocks = Set<Int64>()
     documents.forEach { number in
-      if let key = layout.place(of: number)?.key, key != blocks.last { blocks.append(key) }
+      if let key = layout.place(of: number)?.key { blocks.insert(key) }
     }
-    blocks.sort()
-    return blocks.indices.filter { $0 == 0 || blocks[$0] != blocks[$0 - 1] }.map {
-      blocks[$0]..<blocks[$0] + Int64(VectorLayout.maximumParts)
-    }
+    return blocks.sorted().map { $0..<$0 + Int64(VectorLayout.maximumParts) }
   }
 
   /// Calls `body` for each entry of a row with the number of the document, and a bound that the distance of the vector is not less than.

@@ -10,25 +10,23 @@ package enum Distance: Sendable, Hashable {
 
   /// The least distance of the values that a path reaches in a document, elements of arrays included; `nil` if none has a distance.
   package func least(of path: FieldPath, in bytes: JSONBytes) -> Double? {
-    guard path.documentField == nil else { return nil }
     var least: Double?
-    var walk = PathWalk(bytes, from: 0, through: path.segments)
-    while let value = walk.next() {
-      if let distance = self.least(at: value, in: bytes) { least = min(least ?? distance, distance) }
-    }
+    path.offerValues(in: bytes) { take($0, in: bytes, &least) }
     return least
   }
 
   /// The distance of the value at an offset, or the least one of its elements.
   func least(at start: Int, in bytes: JSONBytes) -> Double? {
-    if let distance = distance(at: start, in: bytes) { return distance }
-    guard bytes.kind(at: start) == .array else { return nil }
     var least: Double?
-    var elements = bytes.elements(at: start)
-    while let element = elements.next() {
-      if let distance = distance(at: element, in: bytes) { least = min(least ?? distance, distance) }
-    }
+    bytes.offer(start) { take($0, in: bytes, &least) }
     return least
+  }
+
+  /// Whether the value at an offset has a distance, which is then taken if it is the least.
+  private func take(_ start: Int, in bytes: JSONBytes, _ least: inout Double?) -> Bool {
+    guard let distance = distance(at: start, in: bytes) else { return false }
+    least = min(least ?? distance, distance)
+    return true
   }
 
   /// The distance of the value at an offset; `nil` if it has none.

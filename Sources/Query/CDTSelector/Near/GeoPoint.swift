@@ -52,31 +52,25 @@ public struct GeoPoint: Sendable, Hashable {
   private static let coordinates = Array("coordinates".utf8)
   private static let point = Array("\"Point\"".utf8)
 
-  /// The first two numbers of an array, which has nothing else, and its count.
+  /// The first two numbers of an array, which has at most one more and nothing else, and their count.
   private static func numbers(_ bytes: JSONBytes, at start: Int) -> ((Double, Double), Int)? {
-    var elements = bytes.elements(at: start)
-    guard let first = elements.next().flatMap({ bytes.double(at: $0) }),
-      let second = elements.next().flatMap({ bytes.double(at: $0) })
-    else { return nil }
-    var count = 2
-    while let element = elements.next() {
-      guard count < 3, bytes.double(at: element) != nil else { return nil }
+    var (numbers, count) = ((0.0, 0.0), 0)
+    let areNumbers = bytes.forEachNumber(at: start) { number in
       count += 1
+      if count == 1 { numbers.0 = number }
+      if count == 2 { numbers.1 = number }
+      return count <= 3
     }
-    return ((first, second), count)
+    return areNumbers && count >= 2 ? (numbers, count) : nil
   }
 
   /// The places that a path reaches, and those that are elements of an array there: all that a distance or a region is about.
   package static func places(of path: FieldPath, in bytes: JSONBytes) -> [GeoPoint] {
     var places: [GeoPoint] = []
-    var walk = PathWalk(bytes, from: 0, through: path.segments)
-    while let value = walk.next() {
-      if let place = GeoPoint(bytes, at: value) {
-        places.append(place)
-      } else if bytes.kind(at: value) == .array {
-        var elements = bytes.elements(at: value)
-        while let element = elements.next() { GeoPoint(bytes, at: element).map { places.append($0) } }
-      }
+    path.offerValues(in: bytes) { start in
+      guard let place = GeoPoint(bytes, at: start) else { return false }
+      places.append(place)
+      return true
     }
     return places
   }
@@ -99,16 +93,4 @@ public struct GeoPoint: Sendable, Hashable {
   public func metres(to other: GeoPoint) -> Double { Self.earthRadius * angle(to: other) }
 
   package var json: JSONValue { [.double(longitude), .double(latitude)] }
-}
-
-extension JSONBytes {
-  /// The number at an offset as a double; `nil` for another value, or beyond the range of doubles.
-  func double(at start: Int) -> Double? {
-    guard kind(at: start) == .number else { return nil }
-    switch number(at: start) {
-    case .int(let int)?: return Double(int)
-    case .double(let double)?: return double.isFinite ? double : nil
-    case nil: return nil
-    }
-  }
 }
