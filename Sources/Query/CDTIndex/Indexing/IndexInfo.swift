@@ -14,7 +14,8 @@ public struct IndexInfo: Sendable, Hashable {
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// The number of rows: one per document that the index holds, more if fields are arrays; of vectors, their number. 0 for a user who does not see every document.
+  /// The number of rows: one per document that the index holds, more if fields are arrays; of an index of vectors, their number. 0 for a
+  /// user who does not see every document.
   public private(set) var entries: Int
   /// The size of the rows in bytes. 0 for a user who does not see every document, and if SQLite can't tell it.
   public private(set) var bytes: Int

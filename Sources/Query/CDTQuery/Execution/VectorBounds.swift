@@ -4,8 +4,8 @@ import CDTSQLite
 
 /// The documents of an index of vectors in the order of the bounds of their distances.
 ///
-/// A pass over the index keeps the documents with the least bounds after those of the pass before, and twice as many as that, so that its
-/// memory is limited.
+/// A pass over the index keeps a limited number of documents: those with the least bounds that no pass before has kept. If they are not
+/// enough, the next pass keeps twice as many.
 final class VectorBounds: DistanceBounds {
   private struct Found: Comparable {
     let bound: Double

@@ -8,7 +8,7 @@ extension QueryHints {
     private(set) var types: Set<JSONType>
     private var values: [JSONValue]
     let isSum: Bool
-    /// The number of numbers of the vector from which the values have a distance.
+    /// The length of the vector from which the distances are.
     var vectorLength: Int?
     /// Whether documents are searched for the value in another type.
     private let seeksOther: Bool
@@ -67,7 +67,7 @@ extension QueryHints {
     /// Whether further documents can't change the hint.
     var isDecided: Bool { isMet && (!seeksOther || converted == nil || isThere || isConvertedThere) }
 
-    /// The number of numbers of the first array, or of the first array in it.
+    /// The length of the first array, or of the first array in it.
     var lengthOfVectors: Int? {
       let array = found[.array]?.arrayValue
       return (array?.first?.arrayValue ?? array)?.count
