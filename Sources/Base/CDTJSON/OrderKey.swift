@@ -69,6 +69,9 @@ package struct OrderKey: Sendable, Hashable {
 
   /// Appends a value as a part of a composite key.
   package mutating func append(_ value: JSONValue) {
+    if case .string(var string) = value {
+      return string.withUTF8 { append(string: UnsafeRawBufferPointer($0)) }
+    }
     let text = value.utf8Text
     text.withUnsafeBytes { append(JSONBytes($0), at: 0) }
   }
@@ -238,7 +241,11 @@ package struct OrderKey: Sendable, Hashable {
 
   /// Appends a string, or the beginning of one, without its type and end.
   private static func appendContent(_ string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-    guard hasEscapes(string) else { return bytes.append(contentsOf: string) }
+    guard hasEscapes(string) else {
+      // The end, and in a key of an index often an id.
+      if bytes.capacity == bytes.count { bytes.reserveCapacity(bytes.count + string.count + 16) }
+      return bytes.append(contentsOf: string)
+    }
     for byte in string {
       if byte < 2 { bytes.append(1) }
       bytes.append(byte < 2 ? byte + 1 : byte)
@@ -283,10 +290,11 @@ package struct OrderKey: Sendable, Hashable {
 
   /// Whether it is a bound between types.
   package var isTypeBound: Bool {
-    bytes.count == 1
-      && [
-        Self.falseByte, Self.negatives.lowerBound, Self.string, Self.array, Self.object, Self.object + 1,
-      ].contains(bytes[0])
+    guard bytes.count == 1 else { return false }
+    return switch bytes[0] {
+    case Self.falseByte, Self.negatives.lowerBound, Self.string, Self.array, Self.object, Self.object + 1: true
+    default: false
+    }
   }
 
   /// The least bound of the strings that begin with a prefix.
@@ -297,10 +305,9 @@ package struct OrderKey: Sendable, Hashable {
 
   /// The least bound after all keys that begin with these bytes.
   package var successor: OrderKey {
-    var bytes = bytes
-    while bytes.last == 0xFF { bytes.removeLast() }
-    guard let last = bytes.popLast() else { return Self.afterAll }
-    bytes.append(last + 1)
+    guard let last = bytes.lastIndex(where: { $0 != 0xFF }) else { return Self.afterAll }
+    var bytes = Array(bytes[...last])
+    bytes[last] += 1
     return OrderKey(bytes)
   }
 

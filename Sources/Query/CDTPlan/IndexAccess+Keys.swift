@@ -26,16 +26,22 @@ package struct KeyOrder: Sendable {
 
 extension IndexAccess {
   /// Creates the access to all rows of an index.
-  package init(all index: IndexCatalog.Entry) {
-    self.init(index: index)
+  package convenience init(all index: IndexCatalog.Entry) {
+    self.init(index)
   }
 
   /// The ranges of keys of these rows, in their order.
   package var ranges: [KeyRange] {
-    var ranges = [KeyRange.all]
+    var ranges = fields.isEmpty ? [KeyRange.all] : []
     for (number, field) in fields.enumerated() {
       let isDescending = index.definition.fields[number].isDescending
-      ranges = ranges.flatMap { field.ranges(after: $0.lower, isDescending: isDescending) }
+      if number == 0 {
+        ranges = field.ranges(isDescending: isDescending)
+      } else if let only = ranges.first, ranges.count == 1 {
+        ranges = field.ranges(after: only.lower, isDescending: isDescending)
+      } else {
+        ranges = ranges.flatMap { field.ranges(after: $0.lower, isDescending: isDescending) }
+      }
     }
     guard !ids.isEverything, areIDsNext else { return ranges }
     let access = FieldAccess.range(lower: ids.lower, upper: ids.upper)

@@ -25,19 +25,22 @@ extension IndexAccess {
   private static let maximumLookups = 10_000
 
   private struct Builder {
-    var access: IndexAccess
-    var decided = ConjunctSet()
+    let entry: IndexCatalog.Entry
     let conditions: [FieldCondition]
+    private var fields: [FieldAccess] = []
+    private var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
+    private var filters: [Filter] = []
+    private var ids = IDRange()
+    private(set) var decided = ConjunctSet()
 
     init(_ entry: IndexCatalog.Entry, _ conditions: [FieldCondition]) {
-      access = IndexAccess(index: entry)
-      self.conditions = conditions
+      (self.entry, self.conditions) = (entry, conditions)
     }
 
-    private var entry: IndexCatalog.Entry { access.index }
+    var access: IndexAccess { IndexAccess(entry, fields, absence: absence, filters: filters, ids: ids) }
 
     mutating func seek() {
-      access.fields.reserveCapacity(entry.definition.fields.count)
+      fields.reserveCapacity(entry.definition.fields.count)
       var lookups = 1
       for (number, field) in entry.definition.fields.enumerated() {
         guard let found = narrowest(field.fieldPath) else { return }
@@ -49,8 +52,8 @@ extension IndexAccess {
         {
           return
         }
-        access.fields.append(found.access.access)
-        if let absence = found.access.absence { access.absence[number] = absence }
+        fields.append(found.access.access)
+        if let absence = found.access.absence { self.absence[number] = absence }
         decided.formUnion(found.decided)
         guard case .points = found.access.access else { return }
       }
@@ -89,10 +92,10 @@ extension IndexAccess {
     /// Filters by the fields after the leading ones. A document has a row for every combination of its values, so each
     /// field can be filtered independently.
     mutating func filter() {
-      for (number, field) in entry.definition.fields.enumerated().dropFirst(access.fields.count) {
+      for (number, field) in entry.definition.fields.enumerated().dropFirst(fields.count) {
         guard let found = narrowest(field.fieldPath) else { continue }
         if case .points(let keys) = found.access.access, keys.count > IndexAccess.largestFilter { continue }
-        access.filters.append(
+        filters.append(
           Filter(field: number, access: found.access.access, absence: found.access.absence))
         decided.formUnion(found.decided)
       }
@@ -100,9 +103,9 @@ extension IndexAccess {
 
     /// Filters by the ids, which end each row's key.
     mutating func filterIDs() {
-      let ids = IDCondition(conditions)
-      access.ids = ids.range
-      decided.formUnion(ids.decided)
+      let found = IDCondition(conditions)
+      ids = found.range
+      decided.formUnion(found.decided)
     }
   }
 }

@@ -95,7 +95,8 @@ extension Planner {
   package func candidate(
     _ entry: IndexCatalog.Entry, for conditions: [FieldCondition], of conjuncts: [Clause]
   ) -> Candidate {
-    var (access, decided) = IndexAccess.of(entry, for: conditions)
+    let (access, found) = IndexAccess.of(entry, for: conditions)
+    var decided = found
     decide(conjuncts, byFilterOf: entry, &decided)
     let estimate = estimator.estimate(access)
     return Candidate(
@@ -109,7 +110,7 @@ extension Planner {
       place == near.path.cells
     else { return nil }
     var nearest = NearestAccess(index: entry, near: near)
-    var access = IndexAccess(index: entry)
+    var fields: [FieldAccess] = []
     var decided = ConjunctSet()
     for field in entry.definition.fields.dropLast() {
       let condition = conditions.first {
@@ -118,18 +119,18 @@ extension Planner {
       }
       guard let condition, case .points(let keys) = condition.access.access else { return nil }
       nearest.leading += keys
-      access.fields.append(condition.access.access)
+      fields.append(condition.access.access)
       if condition.access.absence == nil, condition.access.isExact(isMultiple: entry.isMultiple) {
         decided.insert(condition.conjunct)
       }
     }
     for condition in conditions where condition.path == place {
       guard case .field(_, .near) = conjuncts[condition.conjunct] else { continue }
-      access.fields.append(condition.access.access)
+      fields.append(condition.access.access)
       decided.insert(condition.conjunct)
     }
     decide(conjuncts, byFilterOf: entry, &decided)
-    let found = estimator.estimate(access).found
+    let found = estimator.estimate(IndexAccess(entry, fields)).found
     return Candidate(
       source: .nearest(nearest), decided: decided, rows: found, seeks: Self.usualQuadrants, found: found)
   }

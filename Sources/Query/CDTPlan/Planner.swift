@@ -9,18 +9,18 @@ import CDTJSON
 ///
 /// A plan changes the cost of a query, never its results: the sources return every match, and the matcher checks what
 /// they do not decide.
-package struct Planner {
+package final class Planner {
   package let query: ResolvedQuery
-  package private(set) var indexes: IndexView
+  package let indexes: IndexView
   package let conjuncts: [Clause]
   package let conditions: [FieldCondition]
   let text: TextProgram?
   /// The index that gives the selector's search its meaning.
   private let textIndex: IndexCatalog.Entry?
   let output: QueryOutput
-  package private(set) var estimator: Estimator
+  package let estimator: Estimator
   /// The basis of the choice of a plan.
-  package private(set) var basis: PlanBasis
+  package let basis: PlanBasis
   /// The conditions on `_id`.
   let ids: IDCondition
 
@@ -47,6 +47,13 @@ package struct Planner {
     text = try TextProgram.of(clause, textIndex?.definition)
     estimator = Estimator(indexes.catalog, usesStatistics: basis == .statistics)
     ids = IDCondition(conjuncts, conditions)
+  }
+
+  /// The same planner with another basis.
+  private init(_ other: Planner, _ indexes: IndexView, _ basis: PlanBasis, _ estimator: Estimator) {
+    (query, output, conjuncts, conditions) = (other.query, other.output, other.conjuncts, other.conditions)
+    (text, textIndex, ids) = (other.text, other.textIndex, other.ids)
+    (self.indexes, self.basis, self.estimator) = (indexes, basis, estimator)
   }
 
   /// The plan with the lowest cost.
@@ -142,17 +149,12 @@ package struct Planner {
 
   /// The same planner over indexes of which only the definitions are known.
   package var assumed: Planner {
-    var planner = self
-    planner.indexes = indexes.assumed
-    return planner
+    Planner(self, indexes.assumed, basis, estimator)
   }
 
   /// The same planner, choosing by statistics.
   package var byStatistics: Planner {
-    var planner = self
-    planner.basis = .statistics
-    planner.estimator = Estimator(indexes.catalog)
-    return planner
+    Planner(self, indexes, .statistics, Estimator(indexes.catalog))
   }
 
   // MARK: Plan

@@ -1,9 +1,9 @@
 import CDTDatastore
 import CDTJSON
 
-/// The plan of a query: the source of candidates, the residual for the matcher, and the order. A plan is a value that
-/// can be printed, compared, and converted to statements.
-package struct QueryPlan: Sendable {
+/// The plan of a query: the source of candidates, the residual for the matcher, and the order. It does not change, and can be
+/// printed and converted to statements.
+package final class QueryPlan: Sendable {
   /// The source of candidates.
   package indirect enum Source: Sendable {
     /// No document can match.
@@ -65,6 +65,17 @@ package struct QueryPlan: Sendable {
   package let hidden: HiddenDocuments
   /// A short reason for the choice of this plan.
   package let reason: String
+
+  init(
+    source: Source, residual: Clause, clause: Clause, text: TextProgram?, order: Order, keyOrder: KeyOrder,
+    sort: SortOrder, start: Bookmark?, skip: Int, limit: Int?, isBackward: Bool, completeUpTo: Int64?,
+    hidesDesignDocuments: Bool, hidden: HiddenDocuments, reason: String
+  ) {
+    (self.source, self.residual, self.clause, self.text) = (source, residual, clause, text)
+    (self.order, self.keyOrder, self.sort, self.start) = (order, keyOrder, sort, start)
+    (self.skip, self.limit, self.isBackward, self.completeUpTo) = (skip, limit, isBackward, completeUpTo)
+    (self.hidesDesignDocuments, self.hidden, self.reason) = (hidesDesignDocuments, hidden, reason)
+  }
 
   /// Whether the source alone decides which documents match.
   package var isExact: Bool {
@@ -155,9 +166,12 @@ extension QueryPlan.Source {
       var range = IDRange()
       range.continueAfter(id, isDescending: isDescending)
       self = .ids(ids.filter { range.contains($0) })
-    case .index(var access):
-      access.ids.continueAfter(id, isDescending: isDescending)
-      self = .index(access)
+    case .index(let access):
+      var ids = access.ids
+      ids.continueAfter(id, isDescending: isDescending)
+      self = .index(
+        IndexAccess(
+          access.index, access.fields, absence: access.absence, filters: access.filters, ids: ids))
     case .union(let branches): self = .union(branches.map(rest))
     case .intersection(let first, let others): self = .intersection(rest(of: first), others.map(rest))
     }
@@ -212,15 +226,23 @@ package struct NearestAccess: Sendable {
 }
 
 /// The rows of one index that include every match.
-package struct IndexAccess: Sendable {
+package final class IndexAccess: Sendable {
   package let index: IndexCatalog.Entry
   /// The accesses to the leading fields: points, and for the last field possibly a range.
-  package var fields: [FieldAccess] = []
-  package var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
+  package let fields: [FieldAccess]
+  package let absence: [Int: PredicateAccess.AbsenceFilter]
   /// The filters on later fields of these rows.
-  package var filters: [Filter] = []
+  package let filters: [Filter]
   /// The ids of these rows.
-  package var ids = IDRange()
+  package let ids: IDRange
+
+  init(
+    _ index: IndexCatalog.Entry, _ fields: [FieldAccess] = [],
+    absence: [Int: PredicateAccess.AbsenceFilter] = [:], filters: [Filter] = [], ids: IDRange = IDRange()
+  ) {
+    (self.index, self.fields, self.absence) = (index, fields, absence)
+    (self.filters, self.ids) = (filters, ids)
+  }
 
   package struct Filter: Sendable {
     package let field: Int

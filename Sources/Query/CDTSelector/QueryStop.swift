@@ -6,18 +6,21 @@ package import CDTDatastore
 package final class QueryStop: Sendable {
   private let limit: Duration?
   private let deadline: ContinuousClock.Instant?
+  /// A look at the deadline itself takes long, for the same reason.
+  private let hasDeadline: Bool
   private let signal: StopSignal?
 
   package init(timeLimit: Duration? = nil, signal: StopSignal? = nil) {
     limit = timeLimit
     deadline = timeLimit.map { ContinuousClock.now + $0 }
+    hasDeadline = timeLimit != nil
     self.signal = signal
   }
 
   /// - Throws: ``QueryError`` with the code `.timedOut`, or the signal's error, if the query must end.
   package func check() throws {
     try signal?.check()
-    if let limit, let deadline, ContinuousClock.now >= deadline { throw QueryError(.timedOut(limit)) }
+    if hasDeadline, let limit, let deadline, ContinuousClock.now >= deadline { throw QueryError(.timedOut(limit)) }
   }
 
   /// Whether ``check()`` would throw.
@@ -27,7 +30,7 @@ package final class QueryStop: Sendable {
 
   /// Interrupts the statements of a transaction when the time is up, until the returned check is removed.
   package func watch(_ transaction: ReadTransaction) -> ReadTransaction.ProgressCheck? {
-    guard let deadline else { return nil }
+    guard hasDeadline, let deadline else { return nil }
     return transaction.addProgressCheck { ContinuousClock.now < deadline }
   }
 }

@@ -181,7 +181,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
     return readCode
   }
 
-  static func closed(_ sql: String?) -> SQLiteError {
+  package static func closed(_ sql: String?) -> SQLiteError {
     SQLiteError(extendedCode: SQLITE_MISUSE, message: "the connection is closed", sql: sql)
   }
 }

@@ -1,8 +1,8 @@
 import CDTJSON
 package import CDTSQLite
 
-/// The catalog of an index file.
-package struct IndexCatalog: Sendable {
+/// The catalog of an index file. It does not change, and each request passes it on.
+package final class IndexCatalog: Sendable {
   package final class Entry: Sendable {
     package let number: Int64
     package let definition: IndexDefinition
@@ -89,7 +89,7 @@ package struct IndexCatalog: Sendable {
 
   /// Empty indexes, for when there is no readable file: they still have names, and `$text` needs the definition of a
   /// text index.
-  init(unfilled definitions: [IndexDefinition]) {
+  convenience init(unfilled definitions: [IndexDefinition]) {
     self.init(
       entries: definitions.enumerated().map { number, definition in
         Entry(number: Int64(number), definition: definition, watermark: 0)
@@ -115,7 +115,7 @@ package struct IndexCatalog: Sendable {
   ///
   /// - Parameter known: A catalog read before, whose statistics are reused if they have not changed.
   /// - Throws: ``IndexDamage`` for invalid content; ``SQLiteError``.
-  package init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
+  package convenience init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
     let statement = try connection.statement(
       """
       SELECT number, name, type, fields, settings, options, watermark, stale_rows, multiple, overflow, \

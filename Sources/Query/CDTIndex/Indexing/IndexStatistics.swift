@@ -73,13 +73,13 @@ package struct IndexStatistics: Sendable, Hashable {
     case .points(let keys): return part(at: keys, field: field, average: 1 / max(1, fields[field].distinct))
     case .range(let lower, let upper):
       let keys = fields[field].keys
-      let start = lower.map { lower in keys.partition { $0 < lower } } ?? 0
-      let end = upper.map { upper in keys.partition { $0 < upper } } ?? keys.count
+      let start = lower.map(keys.partition(before:)) ?? 0
+      let end = upper.map(keys.partition(before:)) ?? keys.count
       return (Double(max(0, end - start)) + 0.25) / (Double(keys.count) + 0.5)
     case .ranges(let ranges):
       let keys = fields[field].keys
       let found = ranges.reduce(0) { found, range in
-        found + keys.partition { $0 < range.upper } - keys.partition { $0 < range.lower }
+        found + keys.partition(before: range.upper) - keys.partition(before: range.lower)
       }
       return (Double(found) + 0.25) / (Double(keys.count) + 0.5)
     }
@@ -100,7 +100,7 @@ package struct IndexStatistics: Sendable, Hashable {
   private func part(at key: OrderKey, field: Int, average: Double) -> Double {
     let keys = fields[field].keys
     let count = Double(keys.count)
-    let start = keys.partition { $0 < key }
+    let start = keys.partition(before: key)
     var end = start
     while end < keys.count, keys[end] == key { end += 1 }
     let met = Double(end - start)
@@ -111,14 +111,16 @@ package struct IndexStatistics: Sendable, Hashable {
 }
 
 extension Array where Element == OrderKey {
-  /// The number of leading sorted keys for which `isBefore` holds.
-  fileprivate func partition(_ isBefore: (OrderKey) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+  /// The number of sorted keys that are less than one.
+  fileprivate func partition(before key: OrderKey) -> Int {
+    withUnsafeBufferPointer { keys in
+      var (low, high) = (0, keys.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if keys[middle] < key { low = middle + 1 } else { high = middle }
+      }
+      return low
     }
-    return low
   }
 }
 

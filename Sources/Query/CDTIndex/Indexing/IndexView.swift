@@ -46,23 +46,24 @@ enum IndexSnapshot {
 
 extension ReadTransaction {
   /// The indexes in this transaction.
-  package func indexView(_ manager: IndexManager) throws -> IndexView {
+  package func indexView(_ manager: @autoclosure () throws -> IndexManager) throws -> IndexView {
     switch extensionStates[IndexSnapshot.self] {
     case .fixed(let view): return view
     case .begun(let reader):
-      let view = try view(of: reader, manager, isBegun: true)
+      let view = try view(of: reader, manager(), isBegun: true)
       extensionStates[IndexSnapshot.self] = .fixed(view)
       return view
-    case .live(let reader): return try view(of: reader, manager)
+    case .live(let reader): return try view(of: reader, manager())
     case nil: break
     }
     guard let write = self as? WriteTransaction else {
       if try beginAgain(with: store.queryExtension()), extensionStates[IndexSnapshot.self] != nil {
-        return try indexView(manager)
+        return try indexView(manager())
       }
       // The manager was created after the state was read, so the indexes may be ahead of it.
-      return try IndexReader.unreadable(manager, in: connection(), of: store)
+      return try IndexReader.unreadable(manager(), in: connection(), of: store)
     }
+    let manager = try manager()
     return try view(of: write.attachIndexes(manager), manager)
   }
 

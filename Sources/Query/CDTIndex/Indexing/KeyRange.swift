@@ -40,6 +40,7 @@ extension FieldAccess {
   /// The ranges of keys whose part after a prefix has the values, in the order of the keys.
   package func ranges(after prefix: OrderKey = OrderKey(), isDescending: Bool) -> [KeyRange] {
     func bound(_ key: OrderKey) -> OrderKey {
+      if prefix.bytes.isEmpty, !isDescending { return key }
       var bound = OrderKey()
       bound.bytes.reserveCapacity(prefix.bytes.count + key.bytes.count)
       bound.append(key: prefix)
@@ -49,6 +50,7 @@ extension FieldAccess {
     }
     switch self {
     case .points(let keys):
+      if let key = keys.first, keys.count == 1 { return [KeyRange(prefix: bound(key))] }
       let ranges = keys.map { KeyRange(prefix: bound($0)) }
       return isDescending ? ranges.reversed() : ranges
     case .range(let lower, let upper):

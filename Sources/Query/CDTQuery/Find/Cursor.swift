@@ -24,7 +24,7 @@ package final class Cursor {
     _ engine: QueryEngine, _ request: Query, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop
   ) {
     (self.engine, self.request, self.query, self.plan, self.stop) = (engine, request, query, plan, stop)
-    links = LinkedIDs(query.includes)
+    links = query.includes.isEmpty ? nil : LinkedIDs(query.includes)
     check = stop.watch(engine.transaction)
   }
 

@@ -24,6 +24,7 @@ import Synchronization
 public final class ResultSet: Sendable {
   private let state: Mutex<State>
   private let signal: StopSignal
+  private let isClosed = Atomic(false)
 
   private struct Open {
     let cursor: Cursor
@@ -34,7 +35,6 @@ public final class ResultSet: Sendable {
     // Sendable without a lock: it is inside the Mutex above, and a call that takes the cursor out is its only user.
     var open: Open?
     var isInUse = false
-    var isClosed = false
     var isSuspended = false
     /// Ends the query when the datastore is suspended.
     var registration: Suspension.Registration?
@@ -155,7 +155,8 @@ public final class ResultSet: Sendable {
   /// Ends the query and returns its reader. Later reads throw the code `.closed`; closing again does nothing. If a
   /// closure that receives results calls this, reading ends after the current result.
   public func close() {
-    end { $0.isClosed = true }
+    isClosed.store(true, ordering: .sequentiallyConsistent)
+    end { _ in }
   }
 
   private func end(_ note: @Sendable (inout State) -> Void) {
@@ -172,7 +173,7 @@ public final class ResultSet: Sendable {
   private func withCursor<R>(_ body: (Cursor) throws -> R) throws -> R {
     let (cursor, store) = try state.withLock { state -> (Cursor, Datastore) in
       if state.isInUse { throw QueryError.resultSetInUse }
-      guard !state.isClosed else { throw QueryError.resultSetClosed }
+      guard !isClosed.load(ordering: .sequentiallyConsistent) else { throw QueryError.resultSetClosed }
       guard !state.isSuspended, let open = state.open else {
         throw DatastoreError(.endedBySuspension("a result set"))
       }
@@ -188,7 +189,8 @@ public final class ResultSet: Sendable {
   private func giveBack() {
     let closed = state.withLock { state in
       state.isInUse = false
-      return state.isClosed || state.isSuspended ? state.open.take() : nil
+      let isOver = state.isSuspended || isClosed.load(ordering: .sequentiallyConsistent)
+      return isOver ? state.open.take() : nil
     }
     closed?.cursor.end()
   }
@@ -196,6 +198,6 @@ public final class ResultSet: Sendable {
   /// Whether to continue reading after a closure has returned.
   private func shouldContinue() throws -> Bool {
     try signal.check()
-    return state.withLock { !$0.isClosed }
+    return !isClosed.load(ordering: .relaxed)
   }
 }

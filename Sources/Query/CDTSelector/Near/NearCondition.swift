@@ -50,13 +50,17 @@ package struct NearField: Sendable, Hashable {
 }
 
 extension Clause {
-  private var isNear: Bool { if case .field(_, .near) = self { true } else { false } }
-
   /// The `$near` of a selector and the path of its field; there is at most one, which every match satisfies.
   package var near: NearField? {
-    guard let clause = conjuncts.first(where: \.isNear), case .field(let path, .near(let condition)) = clause
-    else { return nil }
-    return NearField(path: path, condition: condition)
+    switch self {
+    case .field(let path, .near(let condition)): return NearField(path: path, condition: condition)
+    case .and(let members):
+      for case .field(let path, .near(let condition)) in members {
+        return NearField(path: path, condition: condition)
+      }
+      return nil
+    default: return nil
+    }
   }
 }
 

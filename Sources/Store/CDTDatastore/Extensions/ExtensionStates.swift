@@ -1,13 +1,30 @@
 /// The states of extensions for a reader or a transaction, each of a type of its own.
 package struct ExtensionStates {
-  // There are one or two. With a dictionary, a transaction takes 1,200 instructions more (q2 of `make bench-gate`).
-  private var states: [(type: ObjectIdentifier, state: Any)] = []
+  // There are one or two. With a dictionary, a transaction takes 1,200 instructions more (q2 of `make bench-gate`), and as many if
+  // a state is not in a class of its own, whose type is compared at once.
+  @usableFromInline var states: [AnyObject] = []
 
+  package init() {}
+
+  @inlinable
   package subscript<State>(_ type: State.Type) -> State? {
-    get { states.first { $0.type == ObjectIdentifier(type) }?.state as? State }
-    set {
-      states.removeAll { $0.type == ObjectIdentifier(type) }
-      if let newValue { states.append((ObjectIdentifier(type), newValue)) }
+    get {
+      for state in states {
+        if let found = state as? Box<State> { return found.state }
+      }
+      return nil
     }
+    set {
+      states.removeAll { $0 is Box<State> }
+      if let newValue { states.append(Box(newValue)) }
+    }
+  }
+
+  @usableFromInline
+  final class Box<State> {
+    @usableFromInline let state: State
+
+    @usableFromInline
+    init(_ state: State) { self.state = state }
   }
 }

@@ -1,4 +1,5 @@
 import CDTPlatform
+package import CDTSQLite
 import Synchronization
 
 /// A connection, or an object that wraps one, in a ``ConnectionPool``. Its methods are called by one thread at a time.

@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTSQLite
 import CDTTestSupport
 import Dispatch
