@@ -292,7 +292,8 @@ package struct OrderKey: Sendable, Hashable {
   package var isTypeBound: Bool {
     guard bytes.count == 1 else { return false }
     return switch bytes[0] {
-    case Self.falseByte, Self.negatives.lowerBound, Self.string, Self.array, Self.object, Self.object + 1: true
+    case Self.falseByte, Self.negatives.lowerBound, Self.string, Self.array, Self.object, Self.object + 1:
+      true
     default: false
     }
   }

@@ -175,9 +175,12 @@ public struct DocumentImporter: Sendable {
   package func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
     var reader = reader
     defer { reader.reportProblems() }
-    while try reader.next() {
+    var isOver = try !reader.next()
+    while !isOver {
       try stop?.check()
+      let ahead = reader.readAhead()
       try write(&reader)
+      isOver = try !reader.next(ahead)
     }
     return reader.report
   }

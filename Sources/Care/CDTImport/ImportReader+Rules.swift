@@ -39,6 +39,7 @@ extension ImportReader {
 
   /// Reports the documents that were left out. Call it also after an error.
   package mutating func reportProblems() {
+    guard !isAhead else { return }
     for problem in problems { onInvalidDocument?(problem) }
     problems = []
   }

@@ -30,6 +30,14 @@ package struct ImportReader {
   package private(set) var batch = ImportBatch()
   /// The errors of documents that are left out, until they are reported.
   var problems: [ImportError] = []
+  /// Whether another batch is being written meanwhile. What there is to tell is then told afterwards.
+  private(set) var isAhead = false
+  /// The notices, each after so many of the problems.
+  private var notices: [(place: Int, notice: ImportNotice)] = []
+  /// Whether the batch ended because it was large enough.
+  private var isFull = false
+  /// The memory of the batch that was written last.
+  private var spare = ImportBatch()
   private var files: ArraySlice<String>
   private var pieces: Pieces?
   private var source: (any DocumentSource)?
@@ -79,8 +87,23 @@ package struct ImportReader {
   /// - Returns: Whether there is one.
   /// - Throws: ``ImportError`` for an invalid document, `DatastoreError` if a file can't be read.
   package mutating func next() throws -> Bool {
+    endBatch()
+    if try readBatch() { return true }
+    end()
+    return false
+  }
+
+  private mutating func endBatch() {
     reportProblems()
     if batch.count > 0 { onProgress?(report) }
+  }
+
+  private mutating func end() {
+    tellLeftOut()
+    onProgress?(report)
+  }
+
+  private mutating func readBatch() throws -> Bool {
     while true {
       if var current = source.take() {
         defer { source = current }
@@ -89,14 +112,51 @@ package struct ImportReader {
         if batch.count > 0 { return true }
       }
       source = nil
-      guard let file = files.popFirst() else {
-        tellLeftOut()
-        onProgress?(report)
-        return false
-      }
+      guard let file = files.popFirst() else { return false }
       bytesBefore = report.bytes
       source = try source(file)
     }
+  }
+
+  /// Begins to read the next batch on another thread, while this one is written.
+  ///
+  /// - Returns: `nil` if the batch may be the last, or if no thread can be started. Otherwise the next batch comes from ``next(_:)``.
+  mutating func readAhead() -> ImportAhead? {
+    guard isFull, pieces == nil else { return nil }
+    var ahead = self
+    ahead.isAhead = true
+    swap(&ahead.batch, &ahead.spare)
+    ahead.report = DocumentImporter.Report()
+    ahead.report.bytes = report.bytes
+    // Memory that two have would be copied.
+    (source, normalizer) = (nil, JSONNormalizer())
+    let reading = ImportAhead(consume ahead)
+    if reading.begin({ try $0.readBatch() }) { return reading }
+    let unchanged = reading.take()
+    (source, normalizer) = (unchanged.source, unchanged.normalizer)
+    return nil
+  }
+
+  /// The next batch, which was read while this one was written.
+  ///
+  /// - Returns: Whether there is one.
+  mutating func next(_ reading: ImportAhead?) throws -> Bool {
+    guard let reading else { return try next() }
+    endBatch()
+    let result = reading.wait()
+    let ahead = reading.take()
+    let written = (report: report, batch: batch)
+    self = ahead
+    isAhead = false
+    spare = written.batch
+    report = written.report
+    report.failed += ahead.report.failed
+    report.tombstones += ahead.report.tombstones
+    report.bytes = ahead.report.bytes
+    tellKept()
+    if try result.get() { return true }
+    end()
+    return false
   }
 
   /// Opens a file. Its kind is determined by the format, by its content, and by its name if that ends with `.csv` or
@@ -153,6 +213,7 @@ package struct ImportReader {
       bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
       batch.append(document, at: place, body: normalizer)
     }
+    isFull = batch.count >= max(1, batchSize) || bytes >= Self.largestBatch
   }
 
   /// The next document that is not left out; the normalizer has its texts. `nil` at the end of the file.
@@ -361,8 +422,21 @@ package struct ImportReader {
 
   // MARK: Notices
 
-  private func tell(_ notice: ImportNotice) {
-    onNotice?(notice.message)
+  private mutating func tell(_ notice: ImportNotice) {
+    if isAhead { notices.append((problems.count, notice)) } else { onNotice?(notice.message) }
+  }
+
+  /// Tells what there was to tell while it was ahead, in order.
+  private mutating func tellKept() {
+    let (problems, notices) = (problems, notices)
+    (self.problems, self.notices) = ([], [])
+    var told = 0
+    for (place, notice) in notices {
+      for problem in problems[told..<place] { onInvalidDocument?(problem) }
+      told = place
+      tell(notice)
+    }
+    for problem in problems[told...] { onInvalidDocument?(problem) }
   }
 
   /// Tells once, at the end, what was left out.

@@ -20,7 +20,8 @@ package final class QueryStop: Sendable {
   /// - Throws: ``QueryError`` with the code `.timedOut`, or the signal's error, if the query must end.
   package func check() throws {
     try signal?.check()
-    if hasDeadline, let limit, let deadline, ContinuousClock.now >= deadline { throw QueryError(.timedOut(limit)) }
+    guard hasDeadline, let limit, let deadline, ContinuousClock.now >= deadline else { return }
+    throw QueryError(.timedOut(limit))
   }
 
   /// Whether ``check()`` would throw.

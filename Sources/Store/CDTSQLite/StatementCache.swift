@@ -1,6 +1,6 @@
 /// The cached statements of a connection, with least-recently-used eviction.
 struct StatementCache {
-  private var entries: [String: Statement] = [:]
+  private var entries: [Key: Statement] = [:]
   /// The statement used last, which is often used again: comparing its text costs less than a lookup.
   private var last: Statement?
   /// Statements that are not cached but may still be referenced; they are closed with the connection.
@@ -9,7 +9,7 @@ struct StatementCache {
   private static let capacity = 64
 
   mutating func idle(_ sql: String) -> Statement? {
-    guard let entry = last?.sql == sql ? last : entries[sql], !entry.isBusy else { return nil }
+    guard let entry = last?.sql == sql ? last : entries[Key(sql: sql)], !entry.isBusy else { return nil }
     clock += 1
     entry.used = clock
     last = entry
@@ -17,13 +17,14 @@ struct StatementCache {
   }
 
   mutating func insert(_ statement: Statement) {
-    guard entries[statement.sql] == nil else { return keepTrack(of: statement) }
+    let key = Key(sql: statement.sql)
+    guard entries[key] == nil else { return keepTrack(of: statement) }
     clock += 1
     if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key {
       if let evicted = entries.removeValue(forKey: oldest) { keepTrack(of: evicted) }
     }
     statement.used = clock
-    entries[statement.sql] = statement
+    entries[key] = statement
     last = statement
   }
 
@@ -38,6 +39,13 @@ struct StatementCache {
   private mutating func keepTrack(of statement: Statement) {
     others.removeAll { $0.statement == nil }
     others.append(Weak(statement: statement))
+  }
+
+  private struct Key: Hashable {
+    let sql: String
+
+    /// Few have the same length, and to hash the whole text takes longer than to compare it.
+    func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
   }
 
   private struct Weak {

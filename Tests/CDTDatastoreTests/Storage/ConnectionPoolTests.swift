@@ -218,7 +218,8 @@ import Testing
   }
 
   @Test func `connections of a pool read beside a writer`() throws {
-    try withTemporaryPath { path in
+    try withTemporaryDirectory { directory in
+      let path = directory + "/file.db"
       let writer = try Connection(path: path, mode: .readWriteCreate, busyTimeout: .seconds(60))
       try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (0), (0)")
       let pool = ConnectionPool<PooledConnection>(

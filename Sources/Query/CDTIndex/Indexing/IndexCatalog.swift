@@ -115,7 +115,9 @@ package final class IndexCatalog: Sendable {
   ///
   /// - Parameter known: A catalog read before, whose statistics are reused if they have not changed.
   /// - Throws: ``IndexDamage`` for invalid content; ``SQLiteError``.
-  package convenience init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
+  package convenience init(
+    reading connection: Connection, schema: String, known: IndexCatalog = .empty
+  ) throws {
     let statement = try connection.statement(
       """
       SELECT number, name, type, fields, settings, options, watermark, stale_rows, multiple, overflow, \
