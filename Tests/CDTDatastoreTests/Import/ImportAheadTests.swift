@@ -27,8 +27,8 @@ import Testing
     } catch {
       told.note("error: \(error)")
     }
-    let documents = try store.read { try $0.allDocuments() }.map { "\($0.id) \($0.revisionID) \($0.body.text)" }
-    return told.lines.withLock(\.self) + documents
+    let documents = try store.read { try $0.allDocuments() }
+    return told.lines.withLock(\.self) + documents.map { "\($0.id) \($0.revisionID) \($0.body.text)" }
   }
 
   private static func line(_ random: inout SeededGenerator) -> String {

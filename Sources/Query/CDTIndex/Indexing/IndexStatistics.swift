@@ -73,8 +73,8 @@ package struct IndexStatistics: Sendable, Hashable {
     case .points(let keys): return part(at: keys, field: field, average: 1 / max(1, fields[field].distinct))
     case .range(let lower, let upper):
       let keys = fields[field].keys
-      let start = lower.map(keys.partition(before:)) ?? 0
-      let end = upper.map(keys.partition(before:)) ?? keys.count
+      let start = if let lower { keys.partition(before: lower) } else { 0 }
+      let end = if let upper { keys.partition(before: upper) } else { keys.count }
       return (Double(max(0, end - start)) + 0.25) / (Double(keys.count) + 0.5)
     case .ranges(let ranges):
       let keys = fields[field].keys

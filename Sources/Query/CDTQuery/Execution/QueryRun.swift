@@ -41,6 +41,8 @@ final class QueryRun {
   private let mayRepeat: Bool
   private var seen: NumberSet?
   private var others: [NumberSet] = []
+  /// Whether each row of the source is a match.
+  private let matchesAll: Bool
   /// The limits of the query's patterns.
   private let budget: MatchBudget
   private let residual: Matcher?
@@ -121,6 +123,9 @@ final class QueryRun {
     mayRepeat = plan.source.mayRepeat
     if mayRepeat { seen = NumberSet() }
     hidden = plan.hidden
+    matchesAll =
+      residual == nil && !hidesDesignDocuments && hidden.isEmpty && !mayRepeat && !isByScore
+      && plan.source.parts.isEmpty
     memory = transaction.sortMemory
     nearest = try plan.nearest(after: start, on: connection)
     candidates = Candidates(
@@ -277,6 +282,10 @@ final class QueryRun {
       let number = row.number
       let isUnindexed = candidates.isUnindexed
       if !isUnindexed, readsKeys { keys += 1 }
+      if matchesAll, !isUnindexed {
+        if !idsOnly { documents += 1 }
+        return Match(number: number, row: row, hasDocument: !idsOnly)
+      }
       if hidesDesignDocuments, row.isOfDesignDocument(hasOnlyText: readsTexts && !isUnindexed) { continue }
       // A document in the overflow of another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }

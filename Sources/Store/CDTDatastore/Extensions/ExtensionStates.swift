@@ -8,7 +8,7 @@ package struct ExtensionStates {
 
   @inlinable
   package subscript<State>(_ type: State.Type) -> State? {
-    get {
+    @inline(__always) get {
       for state in states {
         if let found = state as? Box<State> { return found.state }
       }
