@@ -1,6 +1,5 @@
 import CDTDatastore
 import CDTJSON
-import CDTRandomDocuments
 import CDTSQLite
 import CDTTestSupport
 import FoundationEssentials
@@ -212,47 +211,6 @@ import Testing
       #expect(try store.listIndexes().map(\.indexedSequence) == [last])
       #expect(try store.count(["age": 7]) == 23 + 120)
       #expect(try store.checkIndexes() == [])
-    }
-  }
-
-  @Test(arguments: [1, 2] as [UInt64])
-  func `two threads read a large build while others write`(_ seed: UInt64) throws {
-    var random = RandomDocuments(seed: seed)
-    try Self.withStore(0, worksInBackground: false) { store, _ in
-      func body() -> JSONObject {
-        let tags = (0..<random.number(below: 4)).map { _ in JSONValue.int(Int64(random.number(below: 50))) }
-        return [
-          "tags": .array(tags), "name": .string(String(repeating: "n", count: random.number(below: 40))),
-        ]
-      }
-      try store.write { transaction in
-        for number in 0..<2_500 {
-          try transaction.createDocument(from: DocumentDraft(id: "doc-\(number)", body: body()))
-        }
-      }
-      let manager = try store.indexManager()
-      _ = try manager.declare(IndexDefinition(fields: ["tags", "name"], name: "tags"), isNamed: true)
-      _ = try manager.declare(IndexDefinition(fields: ["name"], name: "name"), isNamed: true)
-      let file = try IndexConnection(path: manager.path, of: store)
-      defer { file.close() }
-      var writes = 0
-      let builder = IndexBuilder(store, file) { _ in
-        guard writes < 40, random.chance(60) else { return true }
-        writes += 1
-        let id = "doc-\(random.number(below: 2_500))"
-        if random.chance(50) {
-          _ = try? store.updateDocument(withID: id) { $0.body = body() }
-        } else {
-          _ = try? store.deleteDocument(withID: id)
-        }
-        return true
-      }
-      builder.large = 100
-      while try !builder.run() {}
-      #expect(writes > 0)
-      #expect(try store.checkIndexes() == [])
-      let last = try store.read { try $0.lastSequence() }
-      #expect(try store.listIndexes().map(\.indexedSequence) == [last, last])
     }
   }
 

@@ -9,9 +9,8 @@ import CDTSQLite
 /// Documents above it are checked by the matcher. A write that moves a document above the watermark removes its rows
 /// (``IndexUpdate``), so the builder only adds rows.
 ///
-/// Documents are read in batches in the order of their sequences, without a lock; a second thread reads some of a large batch
-/// (``IndexHalf``). The rows of a batch are sorted and inserted in the order of the table, which visits each page once. This takes
-/// several transactions of some
+/// Documents are read in batches in the order of their sequences, without a lock. The rows of a batch are sorted and
+/// inserted in the order of the table, which visits each page once. This takes several transactions of some
 /// milliseconds each, and other writers can run between them. Only the last one raises the watermark. Until then the
 /// index has stale rows, of documents above its watermark, which queries ignore; `staleRows` in the catalog counts the
 /// causes of such rows. If the builder is killed, they remain, and the next one starts with ``removeStrays(of:)``.
@@ -24,8 +23,6 @@ final class IndexBuilder {
   /// The number of documents added, counted once for each index.
   var done = 0
   private var total = 0
-  /// The number of documents from which on a build takes memory of idle readers, and a second thread.
-  var large = 50_000
 
   var connection: Connection { file.connection }
   let documents = "\(IndexConnection.documents).documents"
@@ -34,6 +31,10 @@ final class IndexBuilder {
   /// polls it every half millisecond.
   static let longestStep = Duration.milliseconds(6)
   static let pause: UInt32 = 700
+  /// The number of documents read between two calls of `shouldContinue`.
+  private static let interval = 1_000
+  /// The number of documents from which on a build takes memory of idle readers.
+  private static let largeBuild = 50_000
   /// The maximum number of documents added by the transaction that completes the index.
   private static let maximumLast = 200
 
@@ -54,7 +55,7 @@ final class IndexBuilder {
     guard try isNeeded() else { return try reportProgress() }
     try file.writing { try noteMissedWrites() }
     total = try documentsAhead(only: name)
-    if total > large {
+    if total > Self.largeBuild {
       store.closeIdleReaders()
       rowMemory = store.memory.borrow(3 * store.memory.indexShare)
     }
@@ -187,7 +188,7 @@ final class IndexBuilder {
   // MARK: Values
 
   /// The rows of a batch of documents.
-  struct Batch: ~Copyable {
+  private struct Batch: ~Copyable {
     var rows: IndexRows
     var overflow: [Int64] = []
     var shape = IndexRows.Shape()
@@ -205,29 +206,51 @@ final class IndexBuilder {
     while true {
       if try complete(table, from: watermark) { return true }
       var shouldContinue = true
-      let isLarge = total - done > large && Processors.count > 1
-      var batch = Batch(rows: IndexRows(entry.definition, memory: rowMemory.bytes, isShared: isLarge))
+      var batch = Batch(rows: IndexRows(entry.definition, memory: rowMemory.bytes))
       try connection.transaction(.deferred) {
-        batch.newest = try file.lastSequence()
-        let parts = SequenceParts(after: watermark, upTo: batch.newest)
-        // Its snapshot is later.
-        let half = isLarge ? IndexHalf(of: parts, store, entry.definition, memory: rowMemory.bytes / 3) : nil
-        defer { parts.end() }
-        try file.readingDocuments {
-          try batch.read(parts, in: IndexConnection.documents, on: connection) {
-            shouldContinue = try reportProgress(ahead: $0 + (half?.documents ?? 0))
-            return shouldContinue
-          }
+        try read(into: &batch, of: entry, after: watermark, atMost: nil) {
+          shouldContinue = try reportProgress(ahead: $0)
+          return shouldContinue
         }
-        parts.end(unless: shouldContinue)
-        batch.rows.sort()
-        try half?.append(to: &batch)
-        batch.reached = parts.reached
       }
+      batch.rows.sort()
       guard try insert(batch, into: table, from: watermark) else { return true }
       done += batch.documents
       watermark = batch.reached
       guard try shouldContinue && reportProgress() else { return false }
+    }
+  }
+
+  /// Reads documents above a watermark and collects their rows until their memory is full.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of documents, or `nil` for no limit but memory.
+  ///   - shouldContinue: Called with the number of documents read; returns whether to continue.
+  private func read(
+    into batch: inout Batch, of entry: IndexCatalog.Entry, after watermark: Int64, atMost limit: Int?,
+    _ shouldContinue: (Int) throws -> Bool
+  ) throws {
+    batch.newest = try file.lastSequence()
+    batch.reached = batch.newest
+    let stored = try stored(after: watermark)
+    defer { stored.reset() }
+    while try file.readingDocuments({ try stored.next() }) {
+      batch.documents += 1
+      if let document = stored.document {
+        let shape = batch.rows.add(document, number: stored.number)
+        if shape.isMultiple { batch.shape.isMultiple = true }
+        if shape.overflows {
+          batch.shape.overflows = true
+          batch.overflow.append(stored.number)
+        }
+      }
+      let isOver =
+        try batch.documents == limit || batch.rows.isFull
+        || batch.documents % Self.interval == 0 && !shouldContinue(batch.documents)
+      if isOver {
+        batch.reached = stored.sequence
+        return
+      }
     }
   }
 
@@ -294,13 +317,9 @@ final class IndexBuilder {
     guard ahead <= Self.maximumLast else { return false }
     return try step(table.entry, watermark: watermark) {
       var batch = Batch(rows: IndexRows(table.entry.definition, memory: rowMemory.bytes))
-      let parts = SequenceParts(after: watermark, upTo: try file.lastSequence())
-      try file.readingDocuments {
-        try batch.read(parts, in: IndexConnection.documents, on: connection) { _ in true }
-      }
+      try read(into: &batch, of: table.entry, after: watermark, atMost: Self.maximumLast + 1) { _ in true }
       // The memory may be too small for them.
-      guard parts.isRead else { return false }
-      batch.reached = parts.reached
+      guard batch.reached == batch.newest else { return false }
       batch.rows.sort()
       try table.insert(batch.rows, 0..<batch.rows.count)
       try table.writeGroups()

@@ -90,17 +90,14 @@ package struct IndexRows: ~Copyable {
   /// The memory is divided among the bytes, the list of rows, and the copy of half of it that a sort makes. It is
   /// reserved, as an array that grows is twice as large as its content. Some of it is for the rows of the last document.
   ///
-  /// - Parameters:
-  ///   - memory: At most ``maximumMemory`` is used.
-  ///   - isShared: Whether another list, with a third of the memory, will be merged with this one, which then is full with as much.
-  init(_ definition: IndexDefinition, memory: Int, isShared: Bool = false) {
+  /// - Parameter memory: At most ``maximumMemory`` is used.
+  init(_ definition: IndexDefinition, memory: Int) {
     self.init(definition)
-    let memory = min(memory, Self.maximumMemory) / 3 * (isShared ? 2 : 3)
+    let memory = min(memory, Self.maximumMemory)
     let capacity = (bytes: memory / 8 * 5, rows: memory / 4 / MemoryLayout<Row>.stride)
     bytes.reserveCapacity(capacity.bytes)
     rows.reserveCapacity(capacity.rows)
-    let parts = isShared ? 32 : 16
-    limits = (capacity.bytes / parts * 15, capacity.rows / parts * 15)
+    limits = (capacity.bytes / 16 * 15, capacity.rows / 16 * 15)
   }
 
   var count: Int { rows.count }
@@ -296,31 +293,6 @@ package struct IndexRows: ~Copyable {
       let bytes = JSONBytes(buffer)
       rows.sort { Self.precedes($0, bytes, $1, bytes) }
     }
-  }
-
-  /// Adds the rows of another list, which are sorted, to these.
-  mutating func merge(_ other: borrowing IndexRows) {
-    let shift = UInt32(bytes.count)
-    var merged: [Row] = []
-    merged.reserveCapacity(rows.count + other.rows.count)
-    bytes.withUnsafeBytes { own in
-      other.bytes.withUnsafeBytes { others in
-        var position = 0
-        for row in other.rows {
-          while position < rows.count, Self.precedes(rows[position], JSONBytes(own), row, JSONBytes(others)) {
-            merged.append(rows[position])
-            position += 1
-          }
-          merged.append(
-            Row(
-              prefix: row.prefix, next: row.next, start: row.start + shift, length: row.length,
-              number: row.number))
-        }
-        merged.append(contentsOf: rows[position...])
-      }
-    }
-    bytes += other.bytes
-    rows = merged
   }
 
   /// Removes the rows that two sorted lists share from both.

@@ -24,10 +24,10 @@ struct StoredDocuments {
     for (index, parameter) in parameters.enumerated() { try statement.bind(parameter, at: index + 1) }
   }
 
-  /// Begins again with other values of `?1`, `?2` and so on.
-  func restart(_ parameters: Int64...) throws(SQLiteError) {
+  /// Begins again with another value of `?1`.
+  func restart(_ parameter: Int64) throws(SQLiteError) {
     reset()
-    for (index, parameter) in parameters.enumerated() { try statement.bind(parameter, at: index + 1) }
+    try statement.bind(parameter, at: 1)
   }
 
   /// - Returns: Whether there is another document.

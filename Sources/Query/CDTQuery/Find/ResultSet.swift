@@ -24,6 +24,7 @@ import Synchronization
 public final class ResultSet: Sendable {
   private let state: Mutex<State>
   private let signal: StopSignal
+  /// Outside of the state, as it is read after each result.
   private let isClosed = Atomic(false)
 
   private struct Open {
@@ -156,10 +157,10 @@ public final class ResultSet: Sendable {
   /// closure that receives results calls this, reading ends after the current result.
   public func close() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
-    end { _ in }
+    end()
   }
 
-  private func end(_ note: @Sendable (inout State) -> Void) {
+  private func end(_ note: @Sendable (inout State) -> Void = { _ in }) {
     let open = state.withLock { state in
       note(&state)
       return state.isInUse ? nil : state.open.take()
