@@ -109,7 +109,8 @@ public final class Datastore: Sendable {
         return connection
       }
     }
-    let memory = MemoryBudget(options.memoryBudget)
+    let memory = MemoryBudget(options.memoryBudget, isEncrypted: keys != nil)
+    keys?.opened.setLimit(memory.openedPages)
     self.memory = memory
     writer = WriterLock(timeout: options.busyTimeout, suspension) {
       if options.durability == .normal { try RelaxedDurability.note(in: directory) }

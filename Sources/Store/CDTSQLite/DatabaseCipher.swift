@@ -15,6 +15,7 @@ package final class DatabaseCipher: Sendable {
   let pageKey, logKey, headerKey, sealsKey: [UInt8]
   /// Names the object in the address with which SQLite opens a file.
   let token: UInt64
+  let opened: OpenedPages
 
   /// In bytes; other sizes don't occur.
   static let pageSize = 4_096
@@ -33,8 +34,11 @@ package final class DatabaseCipher: Sendable {
 
   private static let known = Mutex<(next: UInt64, ciphers: [UInt64: WeakReference<DatabaseCipher>])>((1, [:]))
 
-  /// - Parameter key: 32 random bytes, from which those of pages and logs are derived.
-  package init(key: [UInt8]) {
+  /// - Parameters:
+  ///   - key: 32 random bytes, from which those of pages and logs are derived.
+  ///   - opened: Keeps pages.
+  package init(key: [UInt8], opened: OpenedPages = OpenedPages()) {
+    self.opened = opened
     pageKey = Self.derive(key, "pages")
     logKey = Self.derive(key, "frames")
     headerKey = Self.derive(key, "frame headers")

@@ -9,6 +9,8 @@ package final class StoreKeys: Sendable {
   package let documents: DatabaseCipher
   /// Of the index file and its log.
   package let indexes: DatabaseCipher
+  /// The pages of both that were opened.
+  let opened = OpenedPages()
   /// Of the content of attachments.
   let contents: [UInt8]
   /// Of the increments of a backup.
@@ -20,8 +22,8 @@ package final class StoreKeys: Sendable {
   init(dataKey: [UInt8], id: String) {
     self.id = id
     func derive(_ purpose: String) -> [UInt8] { DatabaseCipher.derive(dataKey, purpose) }
-    documents = DatabaseCipher(key: derive("documents"))
-    indexes = DatabaseCipher(key: derive("indexes"))
+    documents = DatabaseCipher(key: derive("documents"), opened: opened)
+    indexes = DatabaseCipher(key: derive("indexes"), opened: opened)
     contents = derive("attachments")
     names = derive("names of attachments")
     files = derive("files")
