@@ -32,7 +32,7 @@ package final class OpenedPages: Sendable {
   private let state = Mutex(State())
 
   /// The maximum number of pages, whatever the memory: 4 GB.
-  private static let mostPages = 1 << 20
+  private static let maximumPages = 1 << 20
 
   /// It keeps nothing until ``setLimit(_:)`` is called.
   package init() {}
@@ -41,7 +41,7 @@ package final class OpenedPages: Sendable {
   ///
   /// - Parameter bytes: The memory for pages from now on.
   package func setLimit(_ bytes: Int) {
-    state.withLock { $0 = State(limit: min(bytes / DatabaseCipher.pageSize, Self.mostPages)) }
+    state.withLock { $0 = State(limit: min(bytes / DatabaseCipher.pageSize, Self.maximumPages)) }
   }
 
   /// Forgets all pages, so that damage of any page in the file is noticed.
