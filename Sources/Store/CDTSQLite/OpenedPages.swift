@@ -1,7 +1,6 @@
-import CDTDigest
 import Synchronization
 
-/// Pages of encrypted databases as SQLite has them, for all connections of a process to a datastore. When another connection has
+/// Pages of encrypted databases as SQLite has them, for all connections of an open datastore. When another connection has
 /// committed, SQLite forgets its pages and reads them again, and most of them are as they were.
 ///
 /// A nonce is used once. So a sealed page whose nonce and tag are those of a page that was opened has its content.
