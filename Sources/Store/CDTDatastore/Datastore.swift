@@ -109,8 +109,7 @@ public final class Datastore: Sendable {
         return connection
       }
     }
-    let memory = MemoryBudget(options.memoryBudget, isEncrypted: keys != nil)
-    keys?.opened.setLimit(memory.openedPages)
+    let memory = MemoryBudget(options.memoryBudget)
     self.memory = memory
     writer = WriterLock(timeout: options.busyTimeout, suspension) {
       if options.durability == .normal { try RelaxedDurability.note(in: directory) }

@@ -6,7 +6,6 @@ extension Connection {
   /// - Throws: ``SQLiteError``, also if a finding means that SQLite was out of memory or that the system failed to
   ///   read a page.
   package func integrityFindings(atMost limit: Int = 100) throws(SQLiteError) -> [String] {
-    cipher?.opened.removeAll()
     let statement = try statement("PRAGMA main.integrity_check(\(limit))")
     defer { statement.reset() }
     var findings: [String] = []

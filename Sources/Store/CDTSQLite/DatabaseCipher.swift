@@ -15,7 +15,6 @@ package final class DatabaseCipher: Sendable {
   let pageKey, logKey, headerKey, sealsKey: [UInt8]
   /// Names the object in the address with which SQLite opens a file.
   let token: UInt64
-  let opened: OpenedPages
 
   /// In bytes; other sizes don't occur.
   static let pageSize = 4_096
@@ -34,11 +33,8 @@ package final class DatabaseCipher: Sendable {
 
   private static let known = Mutex<(next: UInt64, ciphers: [UInt64: WeakReference<DatabaseCipher>])>((1, [:]))
 
-  /// - Parameters:
-  ///   - key: 32 random bytes, from which those of pages and logs are derived.
-  ///   - opened: Keeps pages.
-  package init(key: [UInt8], opened: OpenedPages = OpenedPages()) {
-    self.opened = opened
+  /// - Parameter key: 32 random bytes, from which those of pages and logs are derived.
+  package init(key: [UInt8]) {
     pageKey = Self.derive(key, "pages")
     logKey = Self.derive(key, "frames")
     headerKey = Self.derive(key, "frame headers")

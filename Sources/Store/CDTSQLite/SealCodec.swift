@@ -25,13 +25,8 @@ final class SealCodec: PageCodec {
         isCurrent = try isCurrentSeal(of: UnsafeRawBufferPointer(page), number: number)
       }
       guard code == SQLITE_OK else { return code }
-      if isCurrent, cipher.opened.open(page, number: number, of: cipher.token) { return SQLITE_OK }
-      let seal = Array(page.suffix(DatabaseCipher.reservedLength))
       let isOpened = DatabaseCipher.open(page, number: number, with: pages)
-      if isOpened, isCurrent {
-        cipher.opened.keep(UnsafeRawBufferPointer(page), seal: seal, number: number, of: cipher.token)
-        return SQLITE_OK
-      }
+      if isOpened, isCurrent { return SQLITE_OK }
       attempts -= 1
       // While it has no lock on the log, SQLite may read a page that another process is writing.
       guard isOpened, attempts > 0 else { return SQLiteError.damagedPageCode }

@@ -9,8 +9,6 @@ package final class StoreKeys: Sendable {
   package let documents: DatabaseCipher
   /// Of the index file and its log.
   package let indexes: DatabaseCipher
-  /// The pages of both that were opened.
-  let opened = OpenedPages()
   /// Of the content of attachments.
   let contents: [UInt8]
   /// Of the increments of a backup.
@@ -22,8 +20,8 @@ package final class StoreKeys: Sendable {
   init(dataKey: [UInt8], id: String) {
     self.id = id
     func derive(_ purpose: String) -> [UInt8] { DatabaseCipher.derive(dataKey, purpose) }
-    documents = DatabaseCipher(key: derive("documents"), opened: opened)
-    indexes = DatabaseCipher(key: derive("indexes"), opened: opened)
+    documents = DatabaseCipher(key: derive("documents"))
+    indexes = DatabaseCipher(key: derive("indexes"))
     contents = derive("attachments")
     names = derive("names of attachments")
     files = derive("files")

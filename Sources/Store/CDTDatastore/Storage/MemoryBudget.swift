@@ -7,7 +7,6 @@ import Synchronization
 /// | the connection that writes documents | a sixteenth, reserved |
 /// | the connection that updates indexes | an eighth, reserved |
 /// | a reader | the rest divided by the number of readers, at most three quarters of it |
-/// | opened pages of an encrypted datastore | an eighth, reserved |
 /// | an index build | a sixteenth for the connection; an eighth for rows, three eighths for many documents; if available |
 ///
 /// A sixteenth is kept for unpredictable needs, such as prepared statements. The total lent never exceeds the budget:
@@ -24,8 +23,6 @@ package final class MemoryBudget: Sendable {
   let writerShare: Int
   /// The memory of the connection that updates indexes, in bytes.
   package let indexShare: Int
-  /// The memory for ``OpenedPages``, in bytes.
-  let openedPages: Int
   /// The memory for readers and builds, and the maximum for one reader.
   private let shared: Int
   private let most: Int
@@ -37,12 +34,11 @@ package final class MemoryBudget: Sendable {
   private static let least = 40 * 1024
 
   /// - Parameter total: The budget, in bytes.
-  init(_ total: Int, isEncrypted: Bool = false) {
+  init(_ total: Int) {
     let total = max(0, total)
-    openedPages = isEncrypted ? total / 8 : 0
     writerShare = max(Self.least, total / 16)
     indexShare = max(Self.least, total / 8)
-    shared = total - total / 16 - total / 16 - total / 8 - openedPages
+    shared = total - total / 16 - total / 16 - total / 8
     most = shared - shared / 4
     part = Atomic(most)
   }
