@@ -141,7 +141,7 @@ function takenFrom(outer, [name, ...names]) {
 }
 
 /** Sets a value, as `cdtquery update --set` does: also that of an element of an array. Missing objects on the way are made. */
-function setAt(outer, [name, ...names], value) {
+export function setAt(outer, [name, ...names], value) {
   if (name === undefined) return value
   if (outer === undefined) return new Map([[name, setAt(outer, names, value)]])
   if (outer instanceof Map) return outer.set(name, setAt(outer.get(name), names, value))
