@@ -35,14 +35,15 @@ export function browser({store, table, fields, counted}) {
     render: () => render(state),
     /** Scrolls by a row, so that the one beside the first or the last is there. */
     move: step => setFirst(state, state.first + step),
-    /** Shows the documents, and follows their changes until the signal. */
-    async start(signal, sequence) {
+    /** Shows the documents, and follows their changes until the signal; `ready` is called when their number is known. */
+    async start(signal, sequence, ready) {
       state.signal = signal
       // The number of documents that the database has is not the one that the user sees.
       const total = async () => (await get(path(store, '_all_docs') + '?limit=0', signal)).total_rows
       if (state.sequence !== sequence) state.generation++
       state.sequence = sequence
       setTotal(state, await total())
+      ready()
       return repeat(2000, signal, async () => {
         const info = await get(path(store), signal)
         // What could not be fetched before is fetched now.

@@ -25,7 +25,7 @@ export async function showDocuments({main, store, parameters, signal}) {
   const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
   const state = {
     store, signal, names: {fields: [], operators: []}, as: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', skip: Math.max(0, Number(parameters.get('skip')) || 0),
-    sequence: info.update_seq, opened: null, wanted: null, browsing: null, opening: null,
+    sequence: info.update_seq, opened: null, wanted: null, asked: null, browsing: null, opening: null,
   }
   const parameter = (name, usual = '') => parameters.get(name) ?? usual
   state.plan = el('div', {id: 'plan'})
@@ -82,7 +82,8 @@ function build(state, main, isLive, fields) {
       el('label', {class: 'check live', title: 'Keeps the results as they are after each change'}, state.live, 'Live'),
       choice('Show as', 'form', ['Table', 'JSON'], state.as, as => {
         state.as = as
-        return run(state, false)
+        rememberQuery(state)
+        return state.wanted && show(state)
       }),
       state.columns,
       bulkMenu(store, () => {
@@ -140,8 +141,19 @@ async function run(state, isNew = true) {
     return
   }
   form.showMeaning(line(state.wanted.get('selector')))
+  state.asked = form.values
   rememberQuery(state, isNew)
   fill(state.plan)
+  if (!isPlain(state.wanted)) {
+    keepQuery(state.store, state.asked)
+    state.history.update()
+  }
+  await show(state)
+}
+
+/** Shows what the query that was run last finds. */
+async function show(state) {
+  const {results} = state
   state.browsing?.abort()
   state.browsing = new AbortController()
   const signal = AbortSignal.any([state.signal, state.browsing.signal])
@@ -152,14 +164,8 @@ async function run(state, isNew = true) {
   if (isPlainTable) {
     results.forget()
     fill(state.list, state.browser.element)
-    const following = state.browser.start(signal, state.sequence)
-    returnToPlace()
-    following.catch(error => { if (!signal.aborted) tell(error) })
+    state.browser.start(signal, state.sequence, returnToPlace).catch(error => { if (!signal.aborted) tell(error) })
     return
-  }
-  if (!isPlain(state.wanted)) {
-    keepQuery(state.store, form.values)
-    state.history.update()
   }
   fill(state.list, results.element)
   results.show(state.as)
@@ -171,7 +177,7 @@ async function run(state, isNew = true) {
 function liveChanged(state) {
   if (!state.wanted) return
   rememberQuery(state)
-  if (state.live.checked) return run(state, false)
+  if (state.live.checked) return show(state)
   state.results.stop()
 }
 
@@ -194,7 +200,7 @@ function sortBy(state, name) {
 
 function rememberQuery(state, isNew = false) {
   const {form, store, skip, as, live, opened} = state
-  const {filter, sort, fields, limit, collation} = form.values
+  const {filter, sort, fields, limit, collation} = state.asked ?? form.values
   const all = {
     selector: filter.trim() === '{}' ? '' : filter, sort, fields, limit: limit === `${usualLimit}` ? '' : limit, collation, skip: skip || '',
     as: as === 'JSON' ? as : '', live: live.checked ? '1' : '', open: opened ?? '',

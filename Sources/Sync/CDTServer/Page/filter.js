@@ -21,6 +21,7 @@ export function filterForm({values, names, run, menus}) {
   })
   field.area.placeholder = 'total > 890 and state = "paid", or a selector in JSON'
   field.area.dataset.search = ''
+  field.element.querySelector('label').classList.add('hidden')
   const input = (value, placeholder) => el('input', {value, placeholder, spellcheck: 'false', autocomplete: 'off'})
   const [sort, fields] = [input(values.sort, 'age:desc, name'), input(values.fields, 'all')]
   const limit = el('input', {type: 'number', min: '1', max: `${maximumResults}`, value: values.limit})
