@@ -125,7 +125,6 @@ class Tasks(PageTestCase):
             self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": directory})
             person = self.person
             person.follow("orders")
-            person.follow("Query")
             person.type("Filter", '{"state": "open"}')
             person.press("Run")
             self.see("of 750")
@@ -173,7 +172,7 @@ class Tasks(PageTestCase):
     def test_09_a_view_is_shared_by_its_address(self):
         program = Program("serve", self.directory, "--bind", "127.0.0.1:0")
         self.addCleanup(program.close)
-        self.browser.get(f"{program.address}/_utils/#/db/orders/query")
+        self.browser.get(f"{program.address}/_utils/#/db/orders/documents")
         self.person.type("Filter", '{"total": {"$lt": 15}}')
         self.person.key(Keys.CONTROL + Keys.ENTER)
         self.see("Results 1 to 10 of 10")

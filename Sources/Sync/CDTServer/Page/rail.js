@@ -1,12 +1,14 @@
 // The stores at the side of every view: those that the user may read, with their documents and conflicts, as they change.
 import {count, el, fill, icon, text} from './dom.js'
-import {get, path, repeat, userOf} from './api.js'
+import {path, repeat, send, userOf} from './api.js'
 import {badge, link} from './router.js'
 
 /** More are found by their names in the list of stores. */
 const longest = 500
 /** A filter helps from so many stores on. */
 const many = 8
+/** The conflicts of so many stores are counted, again when they have changed, and of the one that is open. */
+const counted = 50
 
 const place = document.getElementById('rail-stores')
 const rail = document.getElementById('rail')
@@ -42,8 +44,8 @@ function turn(isOpen) {
 /** Marks the store that is open, and follows the stores from the first view on. */
 export function followStore(store) {
   state.store = store
+  delete list.dataset.key
   show()
-  if (store) countConflicts(store).catch(() => {})
   if (!state.running) start()
 }
 
@@ -52,37 +54,39 @@ export function start() {
   state.running?.abort()
   state.running = new AbortController()
   const {signal} = state.running
-  repeat(5000, signal, () => refresh(signal)).catch(() => {
-    // A user who may list nothing opens stores by their addresses.
-    state.infos = []
-    show()
-  })
+  repeat(5000, signal, () => refresh(signal)).catch(() => {})
 }
 
 async function refresh(signal) {
-  // The view asks for a name and a password, not this.
-  const response = await fetch(`/_dbs_info?readable=true&limit=${longest}`, {signal, cache: 'no-store'})
-  state.infos = response.ok ? (await response.json()).filter(row => row.info) : []
-  if (state.store) await countConflicts(state.store, signal)
-  show()
-}
-
-/** The conflicts of the open store, which are counted when it has changed. */
-async function countConflicts(store, signal) {
-  const sequence = state.infos.find(row => row.key === store)?.info.update_seq ?? null
-  const known = state.conflicts.get(store)
-  if (!known || known.sequence !== sequence) {
-    const {total_rows: number} = await get(path(store, '_conflicts') + '?limit=0', signal)
-    state.conflicts.set(store, {sequence, number})
-  }
-  if (state.store === store) {
-    badge('conflicts', state.conflicts.get(store).number, 'conflict')
+  // The view asks for a name and a password and says that the server does not answer, not this.
+  const quiet = {signal, asks: false}
+  try {
+    const infos = await (await send('GET', `/_dbs_info?readable=true&limit=${longest}`, quiet)).json()
+    state.infos = infos.filter(row => row.info)
+    show()
+    const names = new Set([...state.infos.slice(0, counted).map(({key}) => key), ...state.store ? [state.store] : []])
+    for (const name of names) await countConflicts(name, quiet)
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (error.status !== 401 && error.status !== 403) return
+    state.infos = []
     show()
   }
+}
+
+/** Counts the conflicts of a store when it has changed. */
+async function countConflicts(store, quiet) {
+  const sequence = state.infos.find(row => row.key === store)?.info.update_seq ?? null
+  const known = state.conflicts.get(store)
+  if (known?.sequence === sequence && sequence) return
+  const {total_rows: number} = await (await send('GET', path(store, '_conflicts') + '?limit=0', quiet)).json()
+  state.conflicts.set(store, {sequence, number})
+  if (number !== (known?.number ?? 0)) show()
 }
 
 function show() {
   const {infos, store, conflicts} = state
+  if (store) badge('conflicts', conflicts.get(store)?.number ?? 0, 'conflict')
   filter.hidden = infos.length < many
   const wanted = filter.value.trim().toLowerCase()
   const shown = infos.filter(({key}) => key.toLowerCase().includes(wanted))
