@@ -247,6 +247,9 @@ class PageTestCase(unittest.TestCase):
     def press(self, name):
         self.click("button", name)
 
+    def menu(self, name):
+        self.wait(lambda: next((summary for summary in self.all("summary") if summary.text == name and summary.is_displayed()), None), f"the menu {name!r}").click()
+
     def write(self, name, text):
         field = self.named("field", name)
         field.send_keys(Keys.CONTROL, "a")
