@@ -3,7 +3,7 @@ const found = new Set()
 const slack = 2
 // What lies over the rest on purpose, each with a layer of its own.
 const layers = 'dialog, .menu > div, .completions, #status, thead th, header'
-const unseen = '.behind, .hidden, .tail, .skip:not(:focus), noscript, option'
+const unseen = '.behind, .gutter, .hidden, .tail, .skip:not(:focus), noscript, option'
 const isSeen = element => element.checkVisibility({visibilityProperty: true}) && !element.closest(unseen)
 const called = element => {
   const name = (element.getAttribute('aria-label') ?? element.innerText ?? element.value ?? '').trim().replace(/\s+/g, ' ')

@@ -51,7 +51,7 @@ class Form(PageTestCase):
         self.set_view(PHONE, "light")
         self.open("orders", "document", id="torn")
         self.see("The tree")
-        self.check_width('[aria-labelledby="attachments"] .wide')
+        self.check_width(".files")
         self.press("Merge them")
         self.see("Choose for each field")
         self.check_width(".merge")

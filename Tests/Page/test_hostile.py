@@ -51,7 +51,7 @@ class HostileData(PageTestCase):
             self.open("ids")
             self.click("link", shown)
             self.wait(lambda: shown in self.find("h1").text, shown)
-            self.see("Content", "winner")
+            self.see("Revisions", "winner")
             self.check_inert()
         self.each_view("ids", *[shown for _, shown in HOSTILE.values()])
 
@@ -72,7 +72,7 @@ class HostileData(PageTestCase):
         self.each_view("names", MARKUP, SCRIPT, SHOWN_TURNED)
         for number, (given, shown) in enumerate(HOSTILE.values()):
             self.open("names", "document", id=f"d{number}")
-            self.see("Content", "Revisions")
+            self.see("Revisions")
             self.check_inert()
             self.open("names", "groups", by=given.replace("\\", "\\\\").replace(".", "\\."))
             self.check_inert()

@@ -144,7 +144,7 @@ class Merging(PeopleTestCase):
         self.press("Compare A with B")
         self.see("The content of revision 2-bbb was compacted.")
         self.click("link", "2-ddd")
-        self.see("Content of 2-ddd")
+        self.see("This is revision 2-ddd, not the current one.")
 
 
 class MergingOnPhone(Merging):

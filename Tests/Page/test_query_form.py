@@ -54,7 +54,7 @@ class QueryForm(PeopleTestCase):
         self.picture("error")
         self.write("Filter", '{"age": ')
         self.press("Run")
-        self.see("Line 1: a value is missing")
+        self.see("Line 1, column 9: a value is missing")
 
     def test_a_sort_that_is_misspelled_is_said(self):
         for sort, said in [("-age", '"-age" is not a sort; write age:desc'), ("age:DESC", '"age:DESC" is not a sort; write age:desc'),

@@ -9,6 +9,10 @@ static const unsigned char api_js[] = {
 #embed "../CDTServer/Page/api.js"
 };
 
+static const unsigned char arrays_js[] = {
+#embed "../CDTServer/Page/arrays.js"
+};
+
 static const unsigned char attachments_js[] = {
 #embed "../CDTServer/Page/attachments.js"
 };
@@ -173,8 +177,17 @@ static const unsigned char stores_js[] = {
 #embed "../CDTServer/Page/stores.js"
 };
 
+static const unsigned char times_js[] = {
+#embed "../CDTServer/Page/times.js"
+};
+
+static const unsigned char updates_js[] = {
+#embed "../CDTServer/Page/updates.js"
+};
+
 static const struct cdt_page_file files[] = {
     {"api.js", api_js, sizeof api_js},
+    {"arrays.js", arrays_js, sizeof arrays_js},
     {"attachments.js", attachments_js, sizeof attachments_js},
     {"browse.js", browse_js, sizeof browse_js},
     {"bulk.js", bulk_js, sizeof bulk_js},
@@ -216,6 +229,8 @@ static const struct cdt_page_file files[] = {
     {"running.js", running_js, sizeof running_js},
     {"schema.js", schema_js, sizeof schema_js},
     {"stores.js", stores_js, sizeof stores_js},
+    {"times.js", times_js, sizeof times_js},
+    {"updates.js", updates_js, sizeof updates_js},
 };
 
 size_t cdt_page_file_count(void) { return sizeof files / sizeof files[0]; }

@@ -1,5 +1,5 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
-import {button, bytes, confirmed, during, edits, el, fill, table, text, visible} from './dom.js'
+import {button, bytes, confirmed, during, edits, el, fill, text, visible} from './dom.js'
 import {path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
@@ -20,12 +20,10 @@ export function showAttachments(store, doc, isCurrent, signal, changed) {
     const type = String(stub.get('content_type') ?? '').split(';')[0].trim().toLowerCase()
     const address = addressOf(store, doc, name)
     const show = address && shower(type, {name, address, length: stub.get('length'), store, signal})
-    return [
-      [text(name, 120), el('div', {class: 'soft'}, text(type || 'unknown type', 80))], bytes(stub.get('length') ?? 0),
+    return el('li', {}, el('span', {class: 'name'}, text(name, 120), el('span', {class: 'soft'}, text(type || 'unknown type', 80), `, ${bytes(stub.get('length') ?? 0)}`)),
       el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
         address ? download(name, address, store, signal) : text(unnamable(name), 200),
-        isCurrent && address && button('Remove', () => remove(store, doc, name, changed), {...edits(doc.get('_id')), 'aria-label': `Remove ${name}`})),
-    ]
+        isCurrent && address && button('Remove', () => remove(store, doc, name, changed), {class: `danger ${edits(doc.get('_id')).class}`, 'aria-label': `Remove ${name}`})))
   })
   const file = el('input', {
     type: 'file', hidden: true, onchange: () => {
@@ -36,8 +34,8 @@ export function showAttachments(store, doc, isCurrent, signal, changed) {
     },
   })
   const adding = el('button', {type: 'button', ...edits(doc.get('_id')), onclick: () => file.click()}, 'Add a file…')
-  return el('section', {class: 'stacked', 'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
-    rows.length > 0 && table('Attachments of this revision', ['Name', 'Size#', ''], rows), view)
+  return el('section', {'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
+    rows.length > 0 && el('ul', {class: 'files', 'aria-labelledby': 'attachments'}, rows), view)
 }
 
 /** The address of an attachment; null if there is none: a browser takes `.` and `..` out, and it would be that of something else. */

@@ -3,8 +3,9 @@ import {button, count, el, fill, revision, tell, text, visible} from './dom.js'
 import {bulkGet, feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
-import {arrivalText, historyOf} from './revisions.js'
+import {historyOf} from './revisions.js'
 import {link, returnToPlace} from './router.js'
+import {arrivalOf} from './times.js'
 
 const maximumChanges = 200
 const firstChanges = 20
@@ -76,7 +77,7 @@ async function compare(store, rows, signal) {
   const parents = await read([...docs.values()].filter(parentOf).map(doc => ({id: doc.get('_id'), rev: parentOf(doc)})))
   for (const {change: {id, rev, deleted}, what, when} of rows) {
     const doc = docs.get(named({id, rev}))
-    fill(when, doc && text(arrivalText(doc)))
+    fill(when, doc && arrivalOf(doc))
     fill(what, deleted ? 'deleted' : rev.startsWith('1-') ? 'new' : doc && changesOf(parents.get(named({id, rev: parentOf(doc)})), doc))
   }
 }

@@ -1,8 +1,8 @@
 // The documents with a conflict, and their revisions.
 import {count, el, fill, revision, table, text} from './dom.js'
 import {bulkGet, get, path, repeat} from './api.js'
-import {arrivalText} from './revisions.js'
 import {link} from './router.js'
+import {arrivalOf} from './times.js'
 
 const pageSize = 50
 
@@ -23,7 +23,7 @@ export async function showConflicts({main, store, parameters, signal}) {
       const own = leaves.filter(leaf => leaf.get('_id') === id).map(leaf => ({leaf, rev: leaf.get('_rev')}))
         .sort((a, b) => parseInt(b.rev) - parseInt(a.rev) || (a.rev < b.rev ? 1 : -1))
       const lines = of => own.map(({leaf, rev}, at) => el('div', {}, of(leaf, rev, at)))
-      return [el('a', {href: link(store, 'document', {id})}, text(id, 200)), lines((_, rev) => revision(rev)), lines((_, rev, at) => `${parseInt(rev)}${at ? '' : ', winner'}`), lines(arrivalText)]
+      return [el('a', {href: link(store, 'document', {id})}, text(id, 200)), lines((_, rev) => revision(rev)), lines((_, rev, at) => `${parseInt(rev)}${at ? '' : ', winner'}`), lines(arrivalOf)]
     })
     fill(list, el('p', {}, total ? `${count(total, 'document')} with a conflict. Open one to merge its revisions.` : 'No document has a conflict.'),
       rows.length > 0 && table('Documents with a conflict', ['Document', 'Revisions', 'Generation', 'Written'], rows),

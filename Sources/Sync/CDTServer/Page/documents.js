@@ -2,7 +2,7 @@
 import {button, choice, count, during, el, fill, icon, say, tell} from './dom.js'
 import {get, path, Refusal, save, winner} from './api.js'
 import {browser} from './browse.js'
-import {bulkMenu, setAt} from './bulk.js'
+import {bulkMenu} from './bulk.js'
 import {copyMenu} from './copies.js'
 import {filterForm} from './filter.js'
 import {grid, namesInPath, valueAt} from './grid.js'
@@ -15,6 +15,7 @@ import {showPlan} from './plan.js'
 import {isPlain, termsOf, unpaged, usualLimit} from './request.js'
 import {resultList} from './results.js'
 import {link, mayLeave, remember, returnToPlace, showInside} from './router.js'
+import {setAt} from './updates.js'
 
 /** A document is opened beside the others in a window that is so wide, and in their place otherwise. */
 const wide = matchMedia('(min-width: 60rem)')
@@ -301,7 +302,7 @@ async function saveCell({store, signal}, id, place, before, value) {
   const doc = await winner(store, id, signal)
   if (!doc || !isSame(valueAt(doc, place), before)) throw new Error('The value was changed meanwhile, and is not saved. Run the query again to see it.')
   doc.delete('_revisions')
-  const changed = setAt(doc, namesInPath(place), value)
+  const changed = setAt(doc, namesInPath(place), () => value)
   const [row] = await save(store, line(changed))
   changed.set('_rev', row.rev)
   say('Saved.')

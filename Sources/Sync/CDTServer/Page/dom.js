@@ -75,20 +75,22 @@ export function say(text, isError = false) {
 
 /**
  * Asks something in a dialog, which stays until its action has succeeded: an error is shown in it. It shows what the action returns;
- * if that is nothing, it closes.
+ * if that is nothing, it closes. Cancel and Escape ask first if something in it has the attribute `data-unsaved`.
  *
  * @param cancel Called when the dialog closes.
  */
 export function asked(question, label, action, cancel, ...content) {
   const problem = el('p', {class: 'problem', role: 'alert'})
-  const submit = el('button', {}, label)
-  const close = el('button', {type: 'button', autofocus: true, onclick: () => dialog.close()}, 'Cancel')
+  const submit = el('button', {class: /^(Delete|Remove)/.test(label) ? 'danger' : null}, label)
+  const mayClose = () => !submit.isConnected || !dialog.querySelector('[data-unsaved]') || confirm('Close without your text?')
+  const close = el('button', {type: 'button', autofocus: true, onclick: () => { if (mayClose()) dialog.close() }}, 'Cancel')
   const leave = () => dialog.close()
   const buttons = el('p', {class: 'row'}, submit, close)
   const dialog = el('dialog', {
     'aria-labelledby': 'question',
-    // What runs is ended by the button alone.
+    // What runs is ended by the button alone. A browser does not let a page refuse Escape twice, but it lets it take the key.
     oncancel: event => { if (submit.hasAttribute('aria-disabled')) event.preventDefault() },
+    onkeydown: event => { if (event.key === 'Escape' && !event.defaultPrevented && (submit.hasAttribute('aria-disabled') || !mayClose())) event.preventDefault() },
     onclose: () => {
       removeEventListener('hashchange', leave)
       cancel?.()

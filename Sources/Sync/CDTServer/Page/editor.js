@@ -1,23 +1,29 @@
-// A field for JSON: completion of names and operators, and an error at its place.
+// A field for JSON: colors, line numbers and brackets, completion of names and operators, and an error at its place.
 import {button, el, fill, say, visible} from './dom.js'
 import {failureText} from './api.js'
 import {Fault, parse, pretty} from './json.js'
-import {corrected} from './relaxed.js'
+import {corrected, correctedLine} from './relaxed.js'
 
 let number = 0
 
 /**
+ * @param rows The lines that are always seen; with one, it looks like other fields, and with more, the lines are numbered.
  * @param names Returns what a name in quotes that begins so can be completed to.
  * @returns element, value, clear(), fail(error), offer(), format()
  */
 export function editor({label, value = '', rows = 6, names = null, id = `editor-${++number}`}) {
-  const behind = el('pre', {class: 'behind', 'aria-hidden': 'true'})
   const problem = el('p', {class: 'problem', id: `${id}-problem`, role: 'alert'})
   const list = el('ul', {class: 'completions', role: 'listbox', id: `${id}-list`, 'aria-label': 'Completions', hidden: true})
+  const keys = rows > 1 && el('span', {class: 'hidden', id: `${id}-keys`}, 'Tab indents the selected lines; without a selection it leaves the field.')
   const area = el('textarea', {
-    id, rows, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', 'aria-describedby': `${id}-problem`,
+    id, rows, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', 'aria-describedby': `${id}-problem${keys ? ` ${id}-keys` : ''}`,
   })
   area.value = value
+  const colored = paint(area, rows > 1)
+  const size = () => {
+    area.rows = Math.max(rows, Math.min(24, area.value.split('\n').length))
+    colored.draw()
+  }
   const field = {
     get value() { return area.value },
     set value(text) {
@@ -28,7 +34,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
     area,
     clear() {
       fill(problem)
-      fill(behind)
+      colored.mark(null)
       area.removeAttribute('aria-invalid')
     },
     /** Shows an error, or each failure of a rule in a line, with its place if that is known, and the `remedy` that an error has. */
@@ -38,27 +44,22 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       const places = placesOf(problems, area.value)
       area.setAttribute('aria-invalid', 'true')
       fill(problem, problems.map((problem, number) => {
-        const row = places[number] && area.value.slice(0, places[number].start).split('\n').length
-        return `${number ? '\n' : ''}${row ? `Line ${row}: ` : ''}${visible(problem.path ? failureText(problem) : problem.message, 1_000)}`
+        const before = places[number] && area.value.slice(0, places[number].start).split('\n')
+        const column = problem instanceof Fault && before?.length ? `, column ${before.at(-1).length + 1}` : ''
+        return `${number ? '\n' : ''}${before ? `Line ${before.length}${column}: ` : ''}${visible(problem.path ? failureText(problem) : problem.message, 1_000)}`
       }), error.remedy && [' ', error.remedy])
-      const meant = error instanceof Fault && corrected(area.value)
+      const meant = error instanceof Fault && correction(area.value, error)
       if (meant) {
-        const before = area.value.trim().split('\n')
-        const changed = meant.split('\n').filter((line, at) => line !== before[at]).map(line => line.trim()).join(' ')
-        fill(problem, problem.textContent, `; did you mean ${visible(changed, 300)}? `, button('Use it', () => {
-          field.value = meant
+        fill(problem, problem.textContent, '; did you mean ', el('code', {}, visible(meant.text.trim(), 300)), '? ', button('Use it', () => {
+          insert(area, meant.text, meant.start, meant.end)
           area.focus()
-          area.dispatchEvent(new Event('input'))
         }))
       }
       const place = places.find(Boolean)
       if (!place) return
-      const before = area.value.slice(0, place.start)
-      const end = Math.max(place.end, place.start + 1)
-      fill(behind, before, el('mark', {}, area.value.slice(place.start, end) || ' '), area.value.slice(end) + '\n')
+      colored.mark(place)
       area.focus()
       area.setSelectionRange(place.start, place.start)
-      follow()
     },
   }
   field.format = () => {
@@ -71,10 +72,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
       field.fail(error)
     }
   }
-  const size = () => { area.rows = Math.max(rows, Math.min(24, area.value.split('\n').length)) }
   size()
-  const follow = () => { [behind.scrollTop, behind.scrollLeft] = [area.scrollTop, area.scrollLeft] }
-  area.addEventListener('scroll', follow)
   area.addEventListener('input', () => {
     field.clear()
     size()
@@ -84,10 +82,177 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
   })
   // Offers completions again, when more names are known.
   field.offer = names ? complete(area, list, names) : () => {}
-  field.element = el('div', {class: 'editor'}, el('label', {for: id}, label),
-    el('div', {class: 'stack'}, behind, area), list, problem)
+  if (rows > 1) area.addEventListener('keydown', indent)
+  field.element = el('div', {class: 'editor'}, el('label', {for: id}, label), colored.element, list, keys, problem)
   return field
 }
+
+/** The line that is likely to be meant at a fault, or all of a text that is one line, and the range that it replaces. */
+function correction(text, fault) {
+  if (text.trim().includes('\n')) return correctedLine(text, fault)
+  const meant = corrected(text)
+  return meant === null ? null : {text: meant, start: 0, end: text.length}
+}
+
+/** Replaces a range, so that it can be undone. */
+function insert(area, text, start, end) {
+  area.focus()
+  area.setSelectionRange(start, end)
+  // Nothing else keeps what can be undone.
+  if (document.execCommand(text ? 'insertText' : 'delete', false, text)) return
+  area.setRangeText(text, start, end, 'end')
+  area.dispatchEvent(new Event('input'))
+}
+
+/** Enter keeps the indentation, and Tab changes that of the selected lines. */
+function indent(event) {
+  const {target: area, key, shiftKey} = event
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
+  const {value: text, selectionStart: start, selectionEnd: end} = area
+  const begin = text.lastIndexOf('\n', start - 1) + 1
+  if (key === 'Enter' && !shiftKey) {
+    event.preventDefault()
+    const [space] = /^[ \t]*/.exec(text.slice(begin, start))
+    const isOpen = /[[{]\s*$/.test(text.slice(begin, start))
+    const rest = isOpen && /^[\]}]/.test(text.slice(end)) ? `\n${space}` : ''
+    insert(area, `\n${space}${isOpen ? '  ' : ''}${rest}`, start, end)
+    const caret = area.selectionEnd - rest.length
+    area.setSelectionRange(caret, caret)
+  } else if (key === 'Tab' && start !== end) {
+    event.preventDefault()
+    const lines = text.slice(begin, end).replace(shiftKey ? /^ {1,2}|^\t/gm : /^(?=.)/gm, shiftKey ? '' : '  ')
+    insert(area, lines, begin, end)
+    area.setSelectionRange(begin, begin + lines.length)
+  }
+}
+
+// MARK: Colors
+
+const tokens = /("(?:[^"\\]|\\.)*"?)(?=(\s*:)?)|('(?:[^'\\]|\\.)*'?)|(?<![\w$.])(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])|\b(true|false|null)\b/g
+const brackets = /"(?:[^"\\\n]|\\.)*"?|[[\]{}]/g
+/** A line that is longer is not colored, and brackets are looked for in a text up to this length. */
+const longestLine = 5_000
+const longestText = 2_000_000
+
+/**
+ * A text area over its own text in colors, of which only the lines that are seen and those near them are made.
+ *
+ * @returns element, draw(), mark(range)
+ */
+function paint(area, isNumbered) {
+  const [shown, numbers] = [el('div'), el('div')]
+  const gutter = isNumbered && el('div', {class: 'gutter', 'aria-hidden': 'true', onmousedown: event => {
+    event.preventDefault()
+    select(area, Math.floor((event.clientY - numbers.getBoundingClientRect().top) / height()) + first)
+  }}, numbers)
+  let [text, starts, first, last, marked, pair] = [null, [0], 0, -1, null, []]
+  const height = () => parseFloat(getComputedStyle(area).lineHeight) || 21
+  const move = () => {
+    const top = first * height() - area.scrollTop
+    shown.style.transform = `translate(${-area.scrollLeft}px, ${top}px)`
+    numbers.style.transform = `translateY(${top}px)`
+  }
+  /** Makes the lines again: all that may have changed, or only if others are seen. */
+  const draw = (isChanged = true) => {
+    if (area.value !== text) {
+      text = area.value
+      starts = [0, ...[...text.matchAll(/\n/g)].map(({index}) => index + 1)]
+      isChanged = true
+    }
+    const top = Math.floor(area.scrollTop / height())
+    const count = Math.ceil((area.clientHeight || 24 * height()) / height())
+    if (isChanged || top < first || top + count > last && last < starts.length) {
+      ;[first, last] = [Math.max(0, top - 50), Math.min(starts.length, top + count + 50)]
+      const ranges = [marked && {...marked, kind: 'fault'}, ...pair.map(start => ({start, end: start + 1, kind: 'pair'}))].filter(Boolean)
+      fill(shown, Array.from({length: Math.max(0, last - first)}, (_, at) => lineOf(text, starts, first + at, ranges)))
+      const row = marked && rowAt(starts, marked.start)
+      if (isNumbered) {
+        fill(numbers, Array.from({length: Math.max(0, last - first)}, (_, at) => el('div', first + at === row ? {class: 'fault'} : {}, first + at + 1)))
+        element.style.setProperty('--digits', String(starts.length).length)
+      }
+    }
+    move()
+  }
+  const match = () => {
+    if (document.activeElement !== area && !pair.length) return
+    const {selectionStart: at, selectionEnd: end} = area
+    const beside = document.activeElement === area && at === end && [at - 1, at].find(place => '[]{}'.includes(area.value[place] || ' '))
+    const found = typeof beside === 'number' && area.value.length <= longestText ? partner(area.value, beside) : null
+    const now = found === null ? [] : [beside, found]
+    if (now.join() === pair.join()) return
+    pair = now
+    draw()
+  }
+  const behind = el('pre', {class: 'behind', 'aria-hidden': 'true'}, shown)
+  const element = el('div', {class: `stack${isNumbered ? ' numbered' : ''}`}, behind, gutter, area)
+  area.addEventListener('scroll', () => draw(false))
+  for (const event of ['keyup', 'click', 'input', 'focus', 'blur']) area.addEventListener(event, match)
+  new ResizeObserver(() => draw(false)).observe(area)
+  return {element, draw, mark(range) {
+    if (!range && !marked) return
+    marked = range && {start: range.start, end: Math.max(range.end, range.start + 1)}
+    draw()
+  }}
+}
+
+/** The number of the line in which a character is. */
+function rowAt(starts, at) {
+  const after = starts.findIndex(start => start > at)
+  return (after < 0 ? starts.length : after) - 1
+}
+
+/** A line in colors, with the ranges that are marked. */
+function lineOf(text, starts, row, ranges) {
+  const [start, end] = [starts[row], (starts[row + 1] ?? text.length + 1) - 1]
+  const content = text.slice(start, end)
+  const parts = []
+  const found = content.length > longestLine ? [] : [...content.matchAll(tokens)].map(({0: token, 1: string, 2: colon, 3: single, 4: numeral, index}) => (
+    {from: index, to: index + token.length, kind: string ? colon ? 'key' : 'string' : single ? 'string' : numeral ? 'numeral' : 'word'}))
+  const inside = ranges.filter(range => range.start < end + 1 && range.end > start).map(range => ({from: Math.max(0, range.start - start), to: range.end - start, kind: range.kind}))
+  const edges = [...new Set([0, content.length, ...[...found, ...inside].flatMap(({from, to}) => [from, Math.min(to, content.length)])])].sort((a, b) => a - b)
+  let token = 0
+  for (const [at, from] of edges.slice(0, -1).entries()) {
+    while (found[token]?.to <= from) token++
+    const color = found[token]?.from <= from ? found[token].kind : null
+    const mark = inside.find(range => range.from <= from && range.to > from)
+    const piece = content.slice(from, edges[at + 1])
+    parts.push(color || mark ? el(mark?.kind === 'fault' ? 'mark' : 'span', {class: [color, mark?.kind].filter(Boolean).join(' ')}, piece) : piece)
+  }
+  // A fault behind the last character.
+  if (inside.some(range => range.kind === 'fault' && range.from >= content.length)) parts.push(el('mark', {class: 'fault'}, ' '))
+  return el('div', {}, parts, '\n')
+}
+
+/** The bracket that belongs to the one at a place; null if there is none. */
+function partner(text, at) {
+  const open = []
+  for (const {0: token, index} of text.matchAll(brackets)) {
+    if (token[0] === '"') continue
+    if ('[{'.includes(token)) open.push(index)
+    else {
+      const start = open.pop()
+      if (start !== at && index !== at) continue
+      if (start === undefined || text[start] + token !== '[]' && text[start] + token !== '{}') return null
+      return index === at ? start : index
+    }
+  }
+  return null
+}
+
+/** Selects a line, and the object or array that begins in it. */
+function select(area, row) {
+  const lines = area.value.split('\n')
+  if (row < 0 || row >= lines.length) return
+  const start = lines.slice(0, row).join('\n').length + (row > 0 ? 1 : 0)
+  let end = start + lines[row].length
+  const open = /[[{]\s*$/.exec(lines[row])
+  const close = open && partner(area.value, start + open.index)
+  if (close) end = close + 1
+  area.focus()
+  area.setSelectionRange(start, end)
+}
+
+// MARK: Places of errors
 
 /** The ranges of errors: that of a fault, of the failure of a rule, or of the path with which a refusal of the server begins. */
 function placesOf(errors, text) {

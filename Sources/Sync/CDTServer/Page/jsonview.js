@@ -6,18 +6,22 @@ import {isInline, line, Numeral, pretty} from './json.js'
  * The lines of a value.
  *
  * @param limit The number of characters after which the rest is left out.
+ * @param marked The paths of the members whose lines are marked.
  */
-export function jsonView(value, {limit = Infinity, ...attributes}) {
-  const budget = {left: limit}
-  return el('pre', {class: 'json', tabindex: '0', ...attributes}, nodes(value, '', [], '', budget))
+export function jsonView(value, {limit = Infinity, marked = [], ...attributes}) {
+  const textsOf = paths => new Set(paths.map(path => JSON.stringify(path)))
+  const budget = {left: limit, marked: textsOf(marked), around: textsOf(marked.flatMap(path => path.map((_, depth) => path.slice(0, depth + 1))))}
+  return el('pre', {class: 'json', tabindex: '0', ...attributes}, nodes(value, '', [], '', budget, []))
 }
 
 /** A button that copies a value, whole. */
 export function copyJSON(value) { return copyButton(() => pretty(value)) }
 
-function nodes(value, indent, before, after, budget) {
+function nodes(value, indent, before, after, budget, path) {
   if (budget.left <= 0) return null
-  if (isInline(value, indent)) return el('div', {}, indent, before, inline(value, budget), after)
+  const isLine = isInline(value, indent)
+  const attributes = budget.marked.size && (isLine ? budget.around : budget.marked).has(JSON.stringify(path)) ? {class: 'marked'} : {}
+  if (isLine) return el('div', attributes, indent, before, inline(value, budget), after)
   const isObject = value instanceof Map
   const members = isObject ? [...value] : value.map(inner => [null, inner])
   const lines = []
@@ -30,12 +34,12 @@ function nodes(value, indent, before, after, budget) {
     const comma = at < members.length - 1 ? ',' : ''
     const isRevision = !indent && name === '_rev' && typeof inner === 'string'
     lines.push(isRevision ? el('div', {}, indent, '  ', key, el('span', {class: 'string'}, '"', revision(inner), '"'), comma)
-      : nodes(inner, indent + '  ', key, comma, budget))
+      : nodes(inner, indent + '  ', key, comma, budget, [...path, name ?? at]))
   }
   const [open, close] = isObject ? '{}' : '[]'
   const last = el('div', {}, indent, close, after)
   if (!indent) return [el('div', {}, before, open), lines, last]
-  return el('details', {open: true}, el('summary', {}, indent, before, open), lines, last)
+  return el('details', {open: true, ...attributes}, el('summary', {}, indent, before, open), lines, last)
 }
 
 function token(kind, text, budget) {

@@ -1,4 +1,5 @@
 // The menus of the views: they stay in the window, and close by Escape, a click elsewhere, or another menu.
+import {el} from './dom.js'
 
 function closeOthers(except) {
   for (const menu of document.querySelectorAll('.menu[open]')) if (menu !== except) menu.open = false
@@ -19,3 +20,11 @@ document.addEventListener('toggle', ({target}) => {
   const excess = target.lastChild.getBoundingClientRect().right - document.documentElement.clientWidth + 16
   if (excess > 0) style.left = `${-excess}px`
 }, true)
+
+/** A menu, which closes when something in it is chosen. */
+export function menuOf(label, attributes, ...items) {
+  const {class: kind = '', ...named} = attributes
+  const menu = el('details', {class: `menu ${kind}`.trim()}, el('summary', named, label), el('div', {}, items))
+  menu.addEventListener('click', ({target}) => { if (target.closest('button, a')) menu.open = false })
+  return menu
+}

@@ -1,6 +1,8 @@
 // Versions of a document side by side, field by field.
-import {bytes, during, el, text, visible} from './dom.js'
-import {areEqual, beginning} from './json.js'
+import {button, bytes, count, during, el, fill, text, visible} from './dom.js'
+import {arrayMerges} from './arrays.js'
+import {areEqual, beginning, shortened} from './json.js'
+import {jsonView} from './jsonview.js'
 
 /** The fields of a document: each member that is not an object with members, and each attachment, by its path. */
 export function leavesOf(value, path = [], found = new Map()) {
@@ -46,38 +48,78 @@ export function valueText(field) {
 }
 
 /**
- * A form in which one version of each differing field is chosen.
+ * A form in which one version of each differing field is chosen, or a merge of the arrays there, beside the document that this makes.
  *
  * @param save Called with the merged document without attachments, and with the versions of those that differ.
  * @param base The version that the others come from, if it is known: a field that only one of them has changed is then chosen.
+ * @param current The number of the version from which the merged document differs by the marked lines.
  */
-export function merge(versions, base, save) {
+export function merge(versions, base, {save, cancel, current = 0}) {
   const values = versions.map(version => version.value)
   const fields = values.map(value => leavesOf(value))
   const keys = differences(values)
   const preferred = chosenFirst(values, base)
-  const [origin, contested] = [base && leavesOf(base), contestedKeys(values, base)]
+  const [origin, contested] = [base?.size > 0 && leavesOf(base), contestedKeys(values, base)]
   const submit = el('button', {}, 'Save the merged document')
-  const rows = keys.map((key, row) => {
-    return el('tr', {class: contested.has(key) ? 'contested' : ''}, el('th', {scope: 'row'}, text(pathText(key), 120)), origin && el('td', {'data-label': 'Before'}, valueText(origin.get(key))), fields.map((map, number) =>
-      el('td', {'data-label': versions[number].title}, el('label', {class: 'pick'}, el('input', {
-        type: 'radio', name: `field-${row}`, value: number, checked: number === preferred[row],
-        'aria-label': `${pathText(key)} of ${versions[number].title}`,
-      }), valueText(map.get(key))))))
+  const options = keys.map(key => {
+    const found = fields.map(map => map.get(key))
+    const arrays = base ? arrayMerges(found.map(field => field?.value), leavesOf(base).get(key)?.value) : []
+    return [...found.map((field, number) => ({field, choice: number, title: versions[number].title})), ...arrays.map(({label, value, contested}) => {
+      const field = {path: JSON.parse(key), value}
+      return {field, choice: field, title: label, note: contested > 0 && `${count(contested, 'value')} of ${versions[0].title}, as several have changed it.`}
+    })]
   })
+  const pick = (key, row, {field, title, note}, number) => el('label', {class: 'pick'}, el('input', {
+    type: 'radio', name: `field-${row}`, value: number, checked: number === preferred[row], 'aria-label': `${pathText(key)} of ${title}`,
+  }), el('span', {}, number >= versions.length && el('b', {}, `${title}: `), valueText(field), note && el('span', {class: 'soft'}, ' ', note)))
+  const rows = keys.map((key, row) => {
+    const kind = contested.has(key) ? 'contested' : ''
+    const [cells, arrays] = [options[row].slice(0, versions.length), options[row].slice(versions.length)]
+    return [el('tr', {class: kind}, el('th', {scope: 'row'}, text(pathText(key), 120)), origin && el('td', {'data-label': 'Before'}, valueText(origin.get(key))),
+      cells.map((option, number) => el('td', {'data-label': option.title}, pick(key, row, option, number)))),
+    arrays.length > 0 && el('tr', {class: kind}, el('td'), el('td', {class: 'arrays', colspan: versions.length + (origin ? 1 : 0)},
+      arrays.map((option, number) => pick(key, row, option, versions.length + number))))]
+  })
+  const preview = el('div')
+  const summary = el('p', {class: 'soft', role: 'status'})
+  const chosen = () => keys.map((key, row) => options[row][Number(form.elements[`field-${row}`].value)].choice)
+  const show = () => {
+    try {
+      const result = merged(values, chosen())
+      const before = new Map(values[current])
+      for (const name of ['_attachments', '_revisions']) before.delete(name)
+      const changed = differences([before, result])
+      const left = changed.filter(key => !leavesOf(result).has(key))
+      fill(summary, changed.length ? `${count(changed.length, 'field')} ${changed.length === 1 ? 'differs' : 'differ'} from ${versions[current].title}` : `The same as ${versions[current].title}`,
+        left.length > 0 && [', without ', text(left.map(pathText).join(', '), 200)], '.')
+      fill(preview, jsonView(shortened(withoutOwn(result), 2_000), {limit: 50_000, marked: changed.map(key => JSON.parse(key)), 'aria-label': 'The merged document'}))
+    } catch (error) {
+      fill(summary, error.message)
+      fill(preview)
+    }
+  }
   const form = el('form', {
-    onsubmit: event => {
+    class: 'merging', onchange: show, onsubmit: event => {
       event.preventDefault()
-      const chosen = keys.map((key, row) => Number(form.elements[`field-${row}`].value))
-      during(submit, () => save(merged(values, chosen), chosenAttachments(values, chosen)))
+      during(submit, () => save(merged(values, chosen()), chosenAttachments(values, chosen())))
     },
-  }, el('div', {class: 'wide stacked merge', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
-    el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
-    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'), versions.map(({title, note}) => el('th', {scope: 'col'},
-      title.split(' ').map(word => [el('bdi', {class: 'revision'}, visible(word)), ' ']), note && el('div', {class: 'soft'}, note))))),
-    el('tbody', {}, rows))), el('p', {class: 'row'}, submit))
+  }, el('p', {class: 'soft'}, versions.map(({title, note}) => note && el('span', {}, titleOf(title), 'written ', note))),
+  el('div', {class: 'sides'},
+    el('div', {class: 'wide merge', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
+      el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
+      el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), origin && el('th', {scope: 'col'}, 'Before'),
+        versions.map(({title}) => el('th', {scope: 'col'}, titleOf(title))))),
+      el('tbody', {}, rows.flat().filter(Boolean)))),
+    el('section', {}, el('h3', {}, 'Merged document'), summary, preview)),
+  el('p', {class: 'row actions'}, submit, button('Cancel', cancel)))
+  show()
   return form
 }
+
+/** A title with the revision in it, which is not broken. */
+function titleOf(title) { return title.split(' ').map(word => [el('bdi', {class: 'revision'}, visible(word)), ' ']) }
+
+function withoutOwn(doc) { return new Map([...doc].filter(([name]) => !name.startsWith('_'))) }
 
 /** The versions that are chosen at first, one for each difference: the first that has changed it. */
 export function chosenFirst(values, base) {
@@ -130,7 +172,7 @@ export function chosenAttachments(values, chosen) {
 /**
  * The document with the fields that were chosen, and those that are the same in all versions.
  *
- * @param chosen The number of a version for each of the differences.
+ * @param chosen The number of a version for each of the differences, or a field with another value for it.
  * @throws Error if a field that was chosen is within one that was chosen with a value.
  */
 export function merged(values, chosen) {
@@ -139,7 +181,7 @@ export function merged(values, chosen) {
   const rows = [...differences(values).entries()].filter(([, key]) => !isAttachment(JSON.parse(key)))
   const keys = rows.map(([, key]) => key)
   const fields = values.map(value => leavesOf(value))
-  const wanted = rows.map(([row, key]) => fields[chosen[row]].get(key))
+  const wanted = rows.map(([row, key]) => typeof chosen[row] === 'number' ? fields[chosen[row]].get(key) : chosen[row])
   // What goes first, so that a field can take the place of an object.
   for (const [row, key] of keys.entries()) if (!wanted[row]) remove(result, JSON.parse(key))
   // An empty object before the members that others have put there.

@@ -21,12 +21,32 @@ export function corrected(text) {
   return found !== null && isJSON(found) ? found : null
 }
 
-function isJSON(text) {
+/**
+ * A line that is likely to be meant where JSON has a fault, and the range that it replaces: the line of the fault with quotation marks, or the
+ * one before it with the comma that is missing there or too much. Null if the text then has a fault at or before the same place.
+ */
+export function correctedLine(text, fault) {
+  const start = text.lastIndexOf('\n', fault.start - 1) + 1
+  const end = text.indexOf('\n', start) < 0 ? text.length : text.indexOf('\n', start)
+  const before = text.slice(0, start).trimEnd()
+  const above = {start: before.lastIndexOf('\n') + 1, end: before.length}
+  const line = text.slice(start, end)
+  const trials = [
+    before && !text.slice(start, fault.start).trim() && /is missing$/.test(fault.message) && {...above, text: /,$/.test(before) ? before.slice(above.start, -1) : `${before.slice(above.start)},`},
+    line.length < longest && {start, end, text: quoted(line)},
+    /string/.test(fault.message) && {start, end, text: line.trimEnd().replace(/,?$/, '"$&')},
+  ]
+  return trials.find(trial => trial && trial.text !== null && trial.text !== text.slice(trial.start, trial.end)
+    && isJSON(text.slice(0, trial.start) + trial.text + text.slice(trial.end), end + trial.text.length - (trial.end - trial.start))) || null
+}
+
+/** Whether a text is JSON, or has no fault up to a place. */
+function isJSON(text, end = Infinity) {
   try {
     parse(text)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    return error.start > end
   }
 }
 

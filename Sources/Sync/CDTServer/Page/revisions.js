@@ -1,16 +1,23 @@
 // The tree of a document's revisions, and two of them compared.
-import {button, el, fill, revision, shortRevision, table, text, visible} from './dom.js'
+import {button, count, el, fill, revision, shortRevision, table, tell, text} from './dom.js'
 import {revisions} from './api.js'
+import {line} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
 import {link} from './router.js'
+import {arrivalOf} from './times.js'
 
 const laneWidth = 16
 const rowHeight = 32
-/** More are not drawn. */
+/** More are not drawn, and so many are drawn at first. */
 const maximumRows = 300
+const firstRows = 30
+/** The times of earlier revisions come with their contents, of which no more than so many characters are read. */
+const longestRead = 4_000_000
 
-export async function showRevisions(store, id, leaves, best, signal) {
-  const rows = rowsOf(leaves, best)
+export function showRevisions(store, id, leaves, best, signal) {
+  const all = rowsOf(leaves, best)
+  const rows = all.slice(0, maximumRows)
+  const length = Math.max(...leaves.map(leaf => line(leaf).length))
   const chosen = {A: null, B: null}
   const result = el('div', {role: 'region', 'aria-label': 'Comparison', 'aria-live': 'polite'})
   const compare = button('Compare A with B', async () => {
@@ -22,25 +29,26 @@ export async function showRevisions(store, id, leaves, best, signal) {
   })
   const lanes = Math.max(1, ...rows.map(row => row.lane + 1))
   const pick = (letter, rev) => el('input', {
-    type: 'radio', name: `revision-${letter}`, 'aria-label': `${letter}: ${rev}`, onchange: () => { chosen[letter] = rev },
+    type: 'radio', name: `revision-${letter}`, 'aria-label': `${letter}: ${rev}`, checked: chosen[letter] === rev, onchange: () => { chosen[letter] = rev },
   })
-  const shown = rows.slice(0, maximumRows)
-  return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'),
-    table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B', 'Written'], shown.map((row, number) => [
-      drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, revision(row.rev)),
-      row.state, pick('A', row.rev), pick('B', row.rev), row.written,
-    ])),
-    rows.length > maximumRows && el('p', {}, `${rows.length - maximumRows} older revisions are not drawn.`),
-    el('p', {class: 'row'}, compare), result)
-}
-
-/** When a revision was written to this store, and by which user, as far as the store knows. */
-export function arrivalText({arrival}) {
-  if (!arrival) return ''
-  const [time, now] = [new Date(arrival.get('time')), new Date()]
-  const day = time.toDateString() === now.toDateString() ? {}
-    : {month: 'short', day: 'numeric', ...time.getFullYear() !== now.getFullYear() && {year: 'numeric'}}
-  return time.toLocaleString('en', {...day, hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) + (arrival.has('user') ? ` by ${visible(arrival.get('user'), 60)}` : '')
+  const written = new Map(rows.map(row => [row.rev, el('span', {}, arrivalOf(row.leaf ?? {}))]))
+  const readTimes = async shown => {
+    const wanted = shown.filter(row => !row.leaf).slice(0, Math.floor(longestRead / length)).map(row => row.rev)
+    for (const doc of wanted.length ? await revisions(store, id, wanted, signal) : []) fill(written.get(doc.get('_rev')), arrivalOf(doc))
+  }
+  const list = el('div')
+  const show = number => {
+    const shown = rows.slice(0, number)
+    fill(list, table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B', 'Written'], shown.map((row, at) => [
+      drawing(rows, at, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, revision(row.rev)),
+      row.state, pick('A', row.rev), pick('B', row.rev), written.get(row.rev),
+    ])), rows.length > number && button(`Show ${count(rows.length - number, 'older revision')}`, () => show(rows.length)))
+    readTimes(number > firstRows ? shown.slice(firstRows) : shown).catch(tell)
+  }
+  show(firstRows)
+  return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'), list,
+    all.length > maximumRows && el('p', {}, `${all.length - maximumRows} older revisions are not drawn.`),
+    rows.length > 1 && el('p', {class: 'row'}, compare), result)
 }
 
 /** The ids of a leaf and of its ancestors, newest first. */
@@ -67,7 +75,7 @@ function rowsOf(leaves, best) {
       if (known.has(rev)) break
       const isDeleted = number === 0 && leaf.get('_deleted') === true
       const state = number > 0 ? '' : rev === winner ? 'winner' : isDeleted ? 'deleted leaf' : 'conflict'
-      known.set(rev, {rev, parent, lane, state, written: number ? '' : arrivalText(leaf), isLeaf: number === 0, isDeleted, generation: parseInt(rev)})
+      known.set(rev, {rev, parent, lane, state, leaf: number ? null : leaf, isLeaf: number === 0, isDeleted, generation: parseInt(rev)})
     }
   }
   return [...known.values()].sort((a, b) => b.generation - a.generation || a.lane - b.lane)
