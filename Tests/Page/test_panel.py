@@ -72,8 +72,13 @@ class Panel(PageTestCase):
 
     def edit(self, id, path, text):
         names = [th.get_attribute("data-path") for th in self.all("thead th")]
-        ActionChains(self.browser).double_click(self.row(id).find_elements("css selector", "td")[names.index(path)]).perform()
-        field = self.find(".editing input")
+
+        def begin():
+            ActionChains(self.browser).double_click(self.row(id).find_elements("css selector", "td")[names.index(path)]).perform()
+            return self.browser.find_element("css selector", ".editing input")
+
+        # The rows may be made again just then.
+        field = self.wait(begin, f"the field of {path}")
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(text)
         return field

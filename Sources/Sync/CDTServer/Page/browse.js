@@ -62,6 +62,8 @@ export function browser({store, table, fields, counted}) {
 /** The height of a row. On a phone it is a card, and there is no row with the names of the columns. */
 function rowHeight(state) {
   if (!state.height) {
+    // In a container whose width styles depend on, the properties are there after the layout.
+    if (!state.scroller.clientHeight) return 32
     const style = getComputedStyle(state.scroller)
     ;[state.height, state.headRows] = [parseFloat(style.getPropertyValue('--row')) || 32, parseFloat(style.getPropertyValue('--head'))]
   }
@@ -70,7 +72,7 @@ function rowHeight(state) {
 
 function rowsSeen(state) {
   const rows = Math.floor(state.scroller.clientHeight / rowHeight(state))
-  return Math.max(1, rows - state.headRows)
+  return Math.max(1, rows - (state.headRows ?? 1))
 }
 
 function greatestFirst(state) { return Math.max(0, state.total - rowsSeen(state)) }

@@ -75,7 +75,7 @@ function build(state, main, isLive, fields) {
   })
   state.live = el('input', {type: 'checkbox', checked: isLive, onchange: () => liveChanged(state)})
   state.columns = el('span')
-  state.list = el('div', {class: 'list'})
+  state.list = el('div', {class: 'list', onkeydown: event => escaped(state, event)})
   state.panel = el('aside', {class: 'panel', 'aria-label': 'The open document', hidden: true, onkeydown: event => escaped(state, event)})
   const isFound = wanted => wanted && !isPlain(wanted)
   fill(main, el('h1', {class: 'hidden'}, 'Documents'), form.element, form.hint,
@@ -287,7 +287,7 @@ function close(state, asks = true) {
 }
 
 function escaped(state, event) {
-  if (event.key !== 'Escape' || event.defaultPrevented || event.target.closest('.menu[open], textarea, dialog, [aria-expanded=true]')) return
+  if (event.key !== 'Escape' || state.opened === null || event.defaultPrevented || event.target.closest('.menu[open], textarea, dialog, [aria-expanded=true]')) return
   event.preventDefault()
   close(state)
 }
