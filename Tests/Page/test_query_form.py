@@ -46,6 +46,31 @@ class QueryForm(PeopleTestCase):
         self.click("choice", "JSON")
         self.see('"species": "cat"')
 
+    def test_fields_and_values_are_completed(self):
+        self.open("contacts", "documents")
+        field = self.named("field", "Filter")
+
+        def offers(typed, *expected):
+            field.send_keys(Keys.ESCAPE, Keys.CONTROL, "a")
+            field.send_keys(Keys.DELETE)
+            field.send_keys(typed)
+            self.wait(lambda: set(expected) <= {item.get_attribute("textContent") for item in self.all("[role=option]")}, f"what {typed} can be")
+
+        offers('{"city": "O', "Oslo")
+        offers('{"city": {"$in": ["Rome", "O', "Oslo")
+        offers("ci", "city")
+        offers("age > 3 and city = O", '"Oslo"')
+        # What was typed runs, unless something else was chosen.
+        field.send_keys(Keys.ENTER)
+        self.see("No documents match")
+        offers("pet.s", "pet.species")
+        field.send_keys(Keys.TAB, " = ")
+        self.see('"cat"')
+        field.send_keys("c", Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertEqual(field.get_attribute("value"), 'pet.species = "cat"')
+        field.send_keys(Keys.ENTER)
+        self.see("Results 1 to 50 of")
+
     def test_error_is_at_its_place(self):
         self.open("contacts", "documents", selector='{\n  "city": "Rome",\n  "age": {"$gtt": 3}\n}')
         self.see('Line 3: age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)')

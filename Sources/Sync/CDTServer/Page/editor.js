@@ -8,10 +8,11 @@ let number = 0
 
 /**
  * @param rows The lines that are always seen; with one, it looks like other fields, and with more, the lines are numbered.
- * @param names Returns what a name in quotes that begins so can be completed to.
+ * @param names Returns what a text in quotes that begins so can be completed to, after the text before it.
+ * @param words Returns the same for a word without quotes, as it is written.
  * @returns element, value, clear(), fail(error), offer(), format()
  */
-export function editor({label, value = '', rows = 6, names = null, id = `editor-${++number}`}) {
+export function editor({label, value = '', rows = 6, names = null, words = () => [], id = `editor-${++number}`}) {
   const problem = el('p', {class: 'problem', id: `${id}-problem`, role: 'alert'})
   const list = el('ul', {class: 'completions', role: 'listbox', id: `${id}-list`, 'aria-label': 'Completions', hidden: true})
   const keys = rows > 1 && el('span', {class: 'hidden', id: `${id}-keys`}, 'Tab indents the selected lines; without a selection it leaves the field.')
@@ -81,7 +82,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) area.form?.requestSubmit()
   })
   // Offers completions again, when more names are known.
-  field.offer = names ? complete(area, list, names) : () => {}
+  field.offer = names ? complete(area, list, names, words) : () => {}
   if (rows > 1) area.addEventListener('keydown', indent)
   field.element = el('div', {class: 'editor'}, el('label', {for: id}, label), colored.element, list, keys, problem)
   return field
@@ -277,8 +278,8 @@ function pathInDocument({path}) { return path[0] === 'newDoc' ? path.slice(1).jo
 
 // MARK: Completion
 
-function complete(area, list, names) {
-  let [start, chosen, options] = [0, -1, []]
+function complete(area, list, names, words) {
+  let [start, chosen, options, isQuoted] = [0, -1, [], true]
   area.setAttribute('role', 'combobox')
   area.setAttribute('aria-autocomplete', 'list')
   area.setAttribute('aria-controls', list.id)
@@ -297,7 +298,8 @@ function complete(area, list, names) {
   }
   const take = position => {
     const after = area.value[area.selectionStart] === '"' ? 1 : 0
-    area.setRangeText(JSON.stringify(options[position]).slice(1, -1) + '"', start, area.selectionStart + after, 'end')
+    const taken = isQuoted ? JSON.stringify(options[position]).slice(1, -1) + '"' : options[position]
+    area.setRangeText(taken, start, area.selectionStart + (isQuoted ? after : 0), 'end')
     close()
     area.dispatchEvent(new Event('input'))
     close()
@@ -306,11 +308,12 @@ function complete(area, list, names) {
     const before = area.value.slice(0, area.selectionStart)
     // A string that is not ended: the quotes before it are in pairs.
     const quote = before.lastIndexOf('"')
-    const isOpen = quote >= 0 && (before.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1
-    const begun = isOpen ? before.slice(quote + 1) : ''
-    options = isOpen && !/[\n:]/.test(begun) ? names(begun).filter(name => name !== begun).slice(0, 50) : []
+    isQuoted = quote >= 0 && (before.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1
+    start = isQuoted ? quote + 1 : before.length - /[^\s"'{}[\](),:=<>!]*$/.exec(before)[0].length
+    const begun = before.slice(start)
+    const found = !isQuoted ? words(begun, before.slice(0, start)) : /[\n:]/.test(begun) ? [] : names(begun, before.slice(0, quote))
+    options = found.filter(name => name !== begun).slice(0, 50)
     if (!options.length) return close()
-    start = quote + 1
     fill(list, options.map((name, at) => el('li', {
       role: 'option', id: `${list.id}-${at}`, onmousedown: event => {
         event.preventDefault()
@@ -319,7 +322,12 @@ function complete(area, list, names) {
     }, visible(name, 80))))
     list.hidden = false
     area.setAttribute('aria-expanded', 'true')
-    mark(0)
+    // Of words, one is taken only if it was chosen: without quotes, what was typed may be all of it.
+    if (isQuoted) mark(0)
+    else {
+      chosen = -1
+      area.removeAttribute('aria-activedescendant')
+    }
   }
   close()
   area.addEventListener('input', offer)
@@ -327,10 +335,10 @@ function complete(area, list, names) {
   area.addEventListener('keydown', event => {
     if (list.hidden) return
     const actions = {
-      ArrowDown: () => mark(chosen + 1), ArrowUp: () => mark(chosen - 1), Enter: () => take(chosen), Tab: () => take(chosen), Escape: close,
+      ArrowDown: () => mark(chosen + 1), ArrowUp: () => mark(Math.max(chosen, 0) - 1), Enter: () => take(chosen), Tab: () => take(Math.max(chosen, 0)), Escape: close,
     }
     if (event.ctrlKey || event.metaKey) return close()
-    if (!actions[event.key] || event.shiftKey) return
+    if (!actions[event.key] || event.shiftKey || event.key === 'Enter' && chosen < 0) return
     event.preventDefault()
     actions[event.key]()
   })

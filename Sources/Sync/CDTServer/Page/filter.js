@@ -17,7 +17,7 @@ const collations = {'': 'by their bytes', nocase: 'regardless of case', unicode:
 export function filterForm({values, names, run, menus}) {
   const field = editor({
     label: 'Filter', value: values.filter, rows: 1,
-    names: begun => (begun.startsWith('$') ? names.operators : names.fields).filter(name => name.startsWith(begun)),
+    names: (begun, before) => completions(names, begun, before), words: (begun, before) => words(names, begun, before),
   })
   field.area.placeholder = 'total > 890 and state = "paid", or a selector in JSON'
   field.area.dataset.search = ''
@@ -34,7 +34,7 @@ export function filterForm({values, names, run, menus}) {
   options.open = Boolean(values.sort || values.fields || values.collation || values.limit !== `${usualLimit}`)
   // Enter runs the query; Shift with Enter begins a line.
   field.area.addEventListener('keydown', event => {
-    if (event.key !== 'Enter' || event.shiftKey || field.area.getAttribute('aria-expanded') === 'true') return
+    if (event.key !== 'Enter' || event.shiftKey || field.area.hasAttribute('aria-activedescendant')) return
     event.preventDefault()
     event.stopImmediatePropagation()
     field.area.form.requestSubmit()
@@ -100,6 +100,38 @@ export function filterForm({values, names, run, menus}) {
   }
   return self
 }
+
+// MARK: Completion
+
+/** The field whose value comes next in JSON: `{"state": "` and `{"state": {"$in": ["open", "`. */
+const fieldOfValue = /"((?:[^"\\]|\\.)*)"\s*:\s*(?:\{\s*"\$\w+"\s*:\s*)?(?:\[[^\]{}]*)?$/
+/** The same in conditions: `state = ` and `state in ["open", `. */
+const fieldOfCondition = /(?:"((?:[^"\\]|\\.)*)"|([^\s"'{}[\](),:=<>!]+))\s*(?:(?:[=!<>]=?|==)\s*|\bin\s*\[(?:[^\]]*,)?\s*)$/i
+
+function valuesOf({values}, match) {
+  if (!match) return null
+  const name = match[1] === undefined ? match[2] : JSON.parse(`"${match[1]}"`)
+  return values?.get(name) ?? []
+}
+
+/** What a text in quotes can be: a value of the field before it, an operator, or a field. */
+function completions(names, begun, before) {
+  const known = valuesOf(names, fieldOfValue.exec(before) ?? fieldOfCondition.exec(before))
+  return (known ?? (begun.startsWith('$') ? names.operators : names.fields)).filter(name => name.startsWith(begun))
+}
+
+/** What a word without quotes can be, in conditions and in JSON without quotation marks. */
+function words(names, begun, before) {
+  const known = valuesOf(names, fieldOfCondition.exec(before))
+  if (known) return known.filter(value => value.startsWith(begun)).map(value => JSON.stringify(value))
+  if (!begun) return []
+  if (begun.startsWith('$')) return names.operators.filter(name => name.startsWith(begun))
+  // After a field there is a sign, and after a value `and` or `or`.
+  if (!/(^|[{(,]|\b(and|or))\s*$/i.test(before)) return []
+  return names.fields.filter(name => name.startsWith(begun)).map(name => /^[^\s"'{}[\](),:=<>!]+$/.test(name) ? name : JSON.stringify(name))
+}
+
+// MARK: Names
 
 function meant(name, fields) {
   const field = nearest(name, fields)
