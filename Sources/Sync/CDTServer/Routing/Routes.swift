@@ -241,6 +241,7 @@ extension Route {
     Route(.get, "/_all_dbs", .serverAdmin) { try await $0.databaseNames() },
     Route(.get, "/_dbs_info", .reader) { try await $0.databasesInfo() },
     Route(.post, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
+    Route(.post, "/_import") { try await $0.previewImport() },
     Route(.get, "/_active_tasks", .serverAdmin) { $0.activeTasks() },
     Route(.get, "/_metrics", .metrics) { await $0.metrics() },
     Route(.get, "/_membership", .serverAdmin) { $0.membership() },
