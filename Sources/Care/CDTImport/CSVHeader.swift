@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
+import CDTQuery
 
 /// The header of a table, which makes objects of its records.
 ///
@@ -11,6 +12,13 @@ import CDTPlatform
 struct CSVHeader {
   /// The number of columns.
   var count: Int { columns.count }
+  /// The paths of the columns in documents.
+  var paths: [String] {
+    columns.map { column in
+      let names = Self.path(column.name, isFlat: options.isFlat)
+      return FieldPath(segments: names.map { FieldPath.Segment(name: Array($0.utf8)) }).text
+    }
+  }
   /// The name of a column that is a member of an object.
   private(set) var nestedName: String?
   /// A name that several columns have, whose values become an array.

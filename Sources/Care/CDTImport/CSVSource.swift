@@ -6,11 +6,12 @@ import CDTPlatform
 /// commas. Lines end with CRLF, LF or CR.
 struct CSVSource: DocumentSource {
   private var input: InputBuffer
-  private var separator: UInt8?
+  private(set) var separator: UInt8?
   private let options: DocumentImporter.TableOptions
   /// Whether the user did not name the format, so that it is said.
   private let isRecognized: Bool
-  private var header: CSVHeader?
+  private(set) var header: CSVHeader?
+  private(set) var isCut = false
   private var notices: [ImportNotice] = []
   private var object: [UInt8] = []
 
@@ -45,6 +46,7 @@ struct CSVSource: DocumentSource {
       if !mixed.isEmpty { notices.append(.mixedColumns(mixed, input.name)) }
       return nil
     }
+    isCut = isCut && cells.count < columns
     guard cells.count <= columns else {
       let header =
         line <= Self.lastLineOfHeader ? ", or give --skip-lines \(line - 1) if this line is the header" : ""
@@ -100,6 +102,7 @@ struct CSVSource: DocumentSource {
       }
     }
     guard let cells = try record() else { return nil }
+    isCut = false
     let names = try cells.map { cell in
       guard !cell.text.isEmpty || cell.isQuoted else { return String?.none }
       guard let name = String(validating: cell.text, as: UTF8.self) else { throw notUTF8(line) }
@@ -148,8 +151,10 @@ struct CSVSource: DocumentSource {
     var isOpen = false
     var bytes = 0
     let first = input.line
+    isCut = false
     while true {
       guard let length = try input.lineLength(endingWith: input.lineEnd) else {
+        isCut = true
         guard !isOpen else { throw openQuote(first) }
         return trimmed(cells)
       }
@@ -161,6 +166,7 @@ struct CSVSource: DocumentSource {
       // Also of a record with an error, behind which an import may go on.
       input.take(length + 1)
       guard isWellFormed else { throw misplacedQuote(first) }
+      isCut = !hasFeed
       if !isOpen { return trimmed(cells) }
       guard hasFeed else { throw openQuote(first) }
       // Lines have a limit, but a record can have any number of them.

@@ -63,6 +63,15 @@ public struct DocumentImporter: Sendable {
 
     /// The defaults: the delimiter is determined, numbers are numbers, dots make objects.
     public init() {}
+
+    /// The delimiter that a user names: an ASCII character other than a quotation mark, or `tab`; `nil` for other texts.
+    package static func delimiter(_ text: String) -> Character? {
+      if text == "tab" || text == "\\t" { return "\t" }
+      guard text.utf8.count == 1, let delimiter = text.first, !"\"\r\n".contains(delimiter) else {
+        return nil
+      }
+      return delimiter
+    }
   }
 
   /// The progress of an import.

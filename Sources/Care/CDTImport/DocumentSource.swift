@@ -13,6 +13,10 @@ protocol DocumentSource {
   /// Continues after an invalid document; `false` if the start of the next one is unknown.
   mutating func recover() throws -> Bool
 
+  /// Whether the last error, or an incomplete last document, is due to the end of the text, as in a file of which only the
+  /// beginning is there.
+  var isCut: Bool { get }
+
   /// The number of bytes read.
   var taken: Int64 { get }
 

@@ -91,7 +91,7 @@ package struct FileQuery {
   }
 
   /// Throws for an id that no document can have.
-  private static func check(_ id: String, _ place: SourcePlace) throws {
+  static func check(_ id: String, _ place: SourcePlace) throws {
     do throws(DatastoreError) {
       try DocumentID.check(id)
     } catch {

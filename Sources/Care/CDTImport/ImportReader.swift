@@ -22,7 +22,9 @@ package struct ImportReader {
   /// `nil` for what can be stored.
   package var limits: (document: Int, value: Int, decompressed: Int64)?
 
-  /// Returns the next bytes of a file, at most 256 KiB; none at its end.
+  package static let longestPiece = InputBuffer.chunk
+
+  /// Returns the next bytes of a file, at most ``longestPiece``; none at its end.
   package typealias Pieces = @Sendable () -> Result<[UInt8], DatastoreError>
 
   package var report = DocumentImporter.Report()
@@ -38,18 +40,20 @@ package struct ImportReader {
   private var isFull = false
   /// The memory of the batch that was written last.
   private var spare = ImportBatch()
-  private var files: ArraySlice<String>
+  /// Whether the file is only the beginning of one.
+  var isBeginning = false
+  var files: ArraySlice<String>
   private var pieces: Pieces?
   private var source: (any DocumentSource)?
-  private var recognized = Recognized()
+  private(set) var recognized = Recognized()
   private var leftOut = LeftOut()
   /// The number of bytes in the files before this one.
   private var bytesBefore: Int64 = 0
   /// Its memory is reused for each document.
-  private var normalizer = JSONNormalizer()
+  private(set) var normalizer = JSONNormalizer()
 
   /// Properties of a file that were recognized from its documents.
-  private struct Recognized {
+  struct Recognized {
     var isTable = false
     var hasRows = false
     var isMongoDB = false
@@ -161,8 +165,9 @@ package struct ImportReader {
 
   /// Opens a file. Its kind is determined by the format, by its content, and by its name if that ends with `.csv` or
   /// `.tsv`.
-  private mutating func source(_ file: String) throws -> any DocumentSource {
+  mutating func source(_ file: String) throws -> any DocumentSource {
     var input = try pieces.map { InputBuffer(file, $0) } ?? InputBuffer(file)
+    input.isBeginning = isBeginning
     if let limits {
       input.longestValue = min(input.longestValue, limits.value)
       input.longestPlainValue = max(limits.document, InputBuffer.chunk)
@@ -217,7 +222,7 @@ package struct ImportReader {
   }
 
   /// The next document that is not left out; the normalizer has its texts. `nil` at the end of the file.
-  private mutating func next(
+  mutating func next(
     from source: inout any DocumentSource
   ) throws -> (ImportedDocument, SourcePlace)? {
     while true {
@@ -440,7 +445,7 @@ package struct ImportReader {
   }
 
   /// Tells once, at the end, what was left out.
-  private mutating func tellLeftOut() {
+  mutating func tellLeftOut() {
     if leftOut.idPath > 0 { tell(.unusedIDPath(leftOut.idPath)) }
     if leftOut.tombstones > 0 { tell(.tombstones(leftOut.tombstones)) }
     if leftOut.stubs > 0 { tell(.stubs(leftOut.stubs)) }

@@ -128,6 +128,19 @@ extension InputBuffer {
     }
   }
 
+  /// Whether the text ends before the value that should be here, or inside the one that begins here.
+  mutating func endsInsideValue() -> Bool {
+    guard isAtEnd, available > 0 else { return isAtEnd }
+    let isOpen = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\"")].contains(self[0])
+    return isOpen && (try? valueLength()) == nil
+  }
+
+  /// Whether an error in the object that begins here is due to the end of the text.
+  mutating func isDueToEnd(_ error: JSONError) -> Bool {
+    isAtEnd && error.code == .unexpectedEnd
+      || error.offset + Self.longestToken >= available && endsInsideValue()
+  }
+
   /// The length of an escaped surrogate pair, the longest token whose error is reported at its start.
   private static let longestToken = 16
 }

@@ -33,6 +33,8 @@ struct InputBuffer {
   var longestValue = 1 << 30
   /// The most bytes that a value without attachments can have.
   var longestPlainValue = 1 << 30
+  /// Whether the file is only the beginning of one, so that its compressed text may end anywhere.
+  var isBeginning = false
 
   private enum Source {
     case file(OpenFile)
@@ -151,7 +153,13 @@ struct InputBuffer {
   /// Decompresses the next bytes to the end of the buffer, which has room for a piece.
   private mutating func decompress(_ gzip: GzipReader) throws(DatastoreError) -> Int {
     while true {
-      let piece = try Self.decompressing(name) { () throws(GzipError) in try gzip.next(&compressed) }
+      let piece = try Self.decompressing(name) { () throws(GzipError) in
+        do throws(GzipError) {
+          return try gzip.next(&compressed)
+        } catch .tooLarge where isBeginning {
+          return []
+        }
+      }
       if let piece {
         bytes.replaceSubrange(end..<end + piece.count, with: piece)
         return piece.count
@@ -164,6 +172,7 @@ struct InputBuffer {
       decompressed += Int64(chunk.count)
       compressed = chunk[...]
       if chunk.isEmpty {
+        if isBeginning { return 0 }
         try Self.decompressing(name) { () throws(GzipError) in try gzip.finish() }
         return 0
       }

@@ -29,6 +29,9 @@ struct JSONSource: DocumentSource {
   /// The place at which reading continues after the last error; `nil` if the structure of the text is unknown from there on.
   private var recovery: RecoverableError.Place?
   private var isEnded = false
+  /// Whether the last error is due to the end of the text; `nil` without an error.
+  private var isDueToEnd: Bool?
+  var isCut: Bool { isDueToEnd == true }
 
   init(_ input: InputBuffer, at path: [String]?, format: DocumentImporter.Format) {
     self.input = input
@@ -45,10 +48,12 @@ struct JSONSource: DocumentSource {
   }
 
   mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
-    recovery = nil
+    (recovery, isDueToEnd) = (nil, nil)
     do {
       return try read(&normalizer)
-    } catch let failure as RecoverableError {
+    } catch {
+      isDueToEnd = isDueToEnd ?? input.endsInsideValue()
+      guard let failure = error as? RecoverableError else { throw error }
       recovery = failure.next
       throw failure.error
     }
@@ -172,6 +177,7 @@ struct JSONSource: DocumentSource {
   /// The error of an object that is not valid, which begins here.
   private mutating func failure(_ error: JSONError) throws -> RecoverableError {
     let plain = ImportError(error, in: input)
+    isDueToEnd = input.isDueToEnd(error)
     guard let container else {
       return RecoverableError(error: plain, next: error.line == 1 ? .line : .object)
     }
@@ -195,6 +201,7 @@ struct JSONSource: DocumentSource {
     else { return }
     if case .groups(let groups) = embedded { return notices.append(.embedded(groups, input.name)) }
     guard let doubt = embedded.doubt, reserved.isEmpty else { return }
+    isDueToEnd = false
     throw ImportError(file: place.file, line: place.line, column: column, message: doubt)
   }
 

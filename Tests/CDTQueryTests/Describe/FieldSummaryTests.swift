@@ -49,6 +49,30 @@ import Testing
     }
   }
 
+  @Test func `values of every type are counted exactly, up to a hundred different ones`() throws {
+    for isSampling in [true, false] {
+      var scan = FieldScan(isSampling: isSampling)
+      for number in 0..<12_000 {
+        let state = ["paid", "open", "sent", "lost", "new"][number % 7 % 5]
+        let count = number % 2 == 0 ? "1" : "1.0"
+        let text =
+          #"{"state":"\#(state)","flag":\#(number % 3 == 0),"one":\#(count),"tags":["\#(state)",null],"n":\#(number % 101)}"#
+        Array(text.utf8).withUnsafeBytes { scan.add($0) }
+      }
+      let fields = scan.summary(indexed: nil).fields
+      func counts(_ path: String) -> [Int]? {
+        fields.first { $0.path == path }?.counts?.map(\.count)
+      }
+      let states = [3_429, 3_429, 1_714, 1_714, 1_714]
+      #expect(counts("state") == states)
+      #expect(counts("tags[]") == [12_000] + states)
+      #expect(counts("flag") == [8_000, 4_000])
+      #expect(counts("one") == [12_000])
+      #expect(counts("n") == nil)
+      #expect(fields.filter { $0.sample != nil }.map(\.path) == (isSampling ? ["n"] : []))
+    }
+  }
+
   @Test(arguments: [1, 200, 201, 10_000, 100_000])
   func `a sample is of all values, also of those that come in turns`(_ count: Int) throws {
     var scan = FieldScan(isSampling: true)

@@ -381,6 +381,17 @@ import Testing
     }
   }
 
+  @Test func `an index that is no longer defined is not checked`() throws {
+    try withImpatientDatastore { store in
+      try Self.fill(store)
+      try Self.execute("DELETE FROM entries_1", on: store.indexManager().path)
+      #expect(try store.checkIndexes() != [])
+      // As between the two steps of the deletion of an index.
+      try store.indexManager().save([])
+      #expect(try store.checkIndexes() == [])
+    }
+  }
+
   @Test func `damage of the index file is not reported for documents`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)

@@ -47,6 +47,24 @@ import Testing
     }
   }
 
+  @Test func `a field can be the id, and a separator can be named`() async throws {
+    try await withServer { server in
+      let table = try await Self.lines(server, "pet.code|a,b\n07|1\n", "&separator=%7C&id=pet.code")
+      #expect(table.last?["imported"] == 1)
+      #expect(try await server.get("/db/07").json["a,b"] == 1)
+      let json = #"{"no":7,"x":1}"# + "\n" + #"{"_id":"own","no":8}"#
+      let lines = try await Self.lines(server, json, "&id=no")
+      #expect(lines.last?["imported"] == 2)
+      #expect(lines.contains { $0["notice"]?.stringValue?.hasPrefix("--id has no effect on 1") == true })
+      #expect(try await server.get("/db/7").json["x"] == 1)
+      #expect(
+        try await Self.lines(server, json, "&id=y").last?["reason"]?.stringValue?.contains("\"y\"") == true)
+      for wrong in ["separator=", "separator=ab", "id=", "id=a..b"] {
+        #expect(try await server.send("POST", "/db/_import?\(wrong)", body: []).status == 400)
+      }
+    }
+  }
+
   @Test func `documents that exist are refused, skipped or replaced`() async throws {
     try await withServer { server in
       let text = #"{"_id":"a","n":1}"# + "\n" + #"{"_id":"b","n":1}"#

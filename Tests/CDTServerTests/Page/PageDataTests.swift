@@ -48,6 +48,11 @@ import Testing
       #expect(sampled?[1]?["counts"] == [["bern", 50], ["kiel", 50], ["oslo", 50], ["rome", 50]])
       #expect(sampled?[1]?["sample"] == nil)
       #expect(sampled?[2]?["counts"] == [])
+      #expect(sampled?[3]?["path"] == "pets[]")
+      #expect(sampled?[3]?["counts"] == [[0, 133], [1, 66]])
+      // A hundred values are counted, too.
+      #expect(sampled?[0]?["counts"]?.arrayValue?.count == 100)
+      #expect(sampled?[0]?["sample"] == nil)
     }
   }
 

@@ -14,13 +14,13 @@ struct RuleSite {
   ]
 
   /// The database `db` has an admin, `owner`.
-  static func run(_ body: (RuleSite) async throws -> Void) async throws {
+  static func run(requiresUser: Bool = false, _ body: (RuleSite) async throws -> Void) async throws {
     let directory = try temporaryDirectory()
     defer { removeDirectory(directory) }
     let file = "\(directory)/users.json"
     let users = UserFile(file)
     for (name, roles) in Self.users { _ = try users.setPassword("secret \(name)", of: name, roles: roles) }
-    try await withServer({ $0.usersFile = file }) { server in
+    try await withServer({ ($0.usersFile, $0.requiresUser) = (file, requiresUser) }) { server in
       let site = RuleSite(server: server)
       try await site.open("db")
       try await body(site)

@@ -46,20 +46,14 @@ struct FileOptions: ParsableArguments {
       "--delimiter and the other options of tables can't be used for JSON; leave them out":
         hasTableOptions && (path != nil || ![.automatic, .csv, .tsv].contains(format)),
       "--delimiter must be an ASCII character other than a quotation mark, or tab":
-        delimiter.map { Self.delimiter($0) == nil } ?? false,
+        delimiter.map { DocumentImporter.TableOptions.delimiter($0) == nil } ?? false,
       "--skip-lines must be a whole number, 0 or more": (skipLines ?? 0) < 0,
     ])
   }
 
-  private static func delimiter(_ text: String) -> Character? {
-    if text == "tab" || text == "\\t" { return "\t" }
-    guard text.utf8.count == 1, let delimiter = text.first, !"\"\r\n".contains(delimiter) else { return nil }
-    return delimiter
-  }
-
   private var table: DocumentImporter.TableOptions {
     var table = DocumentImporter.TableOptions()
-    table.delimiter = delimiter.flatMap(Self.delimiter)
+    table.delimiter = delimiter.flatMap(DocumentImporter.TableOptions.delimiter)
     table.textColumns = textColumns?.splitBytes(at: ",").map(\.withoutOuterSpaces) ?? []
     table.isFlat = flat
     table.readsQuotedNumbers = quotedNumbers

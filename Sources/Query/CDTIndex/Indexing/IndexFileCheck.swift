@@ -69,12 +69,14 @@ struct IndexFileCheck {
     for definition in wanted where catalog.entry(named: definition.name) == nil {
       throw IndexDamage.unreadable("the index \(JSONValue.string(definition.name).text) is missing")
     }
-    for entry in catalog.entries where !entry.definition.isUsable {
+    // An index that is no longer defined is about to be deleted.
+    let entries = catalog.entries.filter { wanted.contains($0.definition) }
+    for entry in entries where !entry.definition.isUsable {
       let name = JSONValue.string(entry.definition.name).text
       let finding = "the index \(name) can't be checked: \(IndexDefinition.unusableReason)"
       findings.append(IntegrityFinding(.index, finding))
     }
-    let checks = try catalog.entries.filter(\.definition.isUsable).map {
+    let checks = try entries.filter(\.definition.isUsable).map {
       try IndexCheck($0, upTo: sequence, on: connection)
     }
     let total = Int(

@@ -1,4 +1,4 @@
-import CDTPlatform
+package import CDTPlatform
 import CDTSQLite
 import Dispatch
 import Synchronization
@@ -430,6 +430,15 @@ public final class DatastoreManager: Sendable {
   }
 
   private static let deletedPrefix = ".deleted-"
+
+  /// The status of the database file and of its log, if that has content. A commit changes it.
+  package func files(of name: DatabaseName) throws(DatastoreError) -> [FileStatus?] {
+    let path = DatabaseFile.path(in: path(name))
+    return try [path, LogFile.path(of: path)].map { file throws(DatastoreError) in
+      let status = try FileSystem.perform("read", file, FileStatus.ofFile(at: file))
+      return status?.size == 0 ? nil : status
+    }
+  }
 
   private func path(_ name: DatabaseName) -> String { "\(directory)/\(name.directoryName)" }
 

@@ -32,7 +32,12 @@ package final class Databases: Sendable {
     /// The datastores that are being opened or closed.
     var changes: [String: Change] = [:]
     var uses: UInt64 = 0
+    /// The access rules of datastores, with the files from which they were read.
+    var security: [String: (files: [FileStatus?], security: DatabaseSecurity)] = [:]
   }
+
+  /// The maximum length of access rules that are kept.
+  private static let longestSecurity = 10_000
 
   /// - Parameters:
   ///   - limit: The number of datastores to keep open that no request uses; `nil` for all. With a limit, nobody but
@@ -108,6 +113,26 @@ package final class Databases: Sendable {
     }
   }
 
+  /// The access rules of a database. One that is closed is opened only if its files have changed since the rules were read.
+  func security(of name: String, hasUsers: Bool) async throws -> DatabaseSecurity {
+    let known = state.withLock { $0.open[name] == nil ? $0.security[name] : nil }
+    if let known, try await files(of: name) == known.files { return known.security }
+    let database = try await database(named: name)
+    // Opening it may change the files.
+    let files = try await files(of: name)
+    let settings = try await DatabaseSettings.of(database.store, known: database.settings)
+    let security = try DatabaseSecurity(ofDatabase: name, settings, hasUsers: hasUsers)
+    state.withLock { state in
+      let isKept = security.json.utf8Text.count <= Self.longestSecurity
+      state.security[name] = isKept ? (files, security) : nil
+    }
+    return security
+  }
+
+  private func files(of name: String) async throws -> [FileStatus?] {
+    try await Datastore.useFiles { [manager] in try manager.files(of: DatabaseName(name)) }
+  }
+
   /// Creates a database. Its name must be one of CouchDB, unlike that of a datastore that an app has created.
   package func create(_ name: String) async throws {
     while true {
@@ -139,7 +164,7 @@ package final class Databases: Sendable {
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
-    state.withLock { $0.open[name] = nil }
+    state.withLock { ($0.open[name], $0.security[name]) = (nil, nil) }
   }
 
   /// Forgets a database whose datastore was closed, deleted or replaced by others.

@@ -15,6 +15,7 @@ extension RequestContext {
     guard let onConflict = DocumentImporter.ConflictRule(rawValue: parameters["on_conflict"] ?? "fail") else {
       throw CouchError.badRequest("`on_conflict` must be fail, skip or replace.")
     }
+    let options = try importOptions()
     // What is compressed for the transfer is as good as a file of gzip.
     _ = try isCompressed
     let (name, database, place) = (
@@ -34,6 +35,7 @@ extension RequestContext {
       async let end = feed.ending {
         try await database.importDocuments { stop in
           var reader = ImportReader(name, file.pieces(until: stop))
+          options.apply(to: &reader)
           (reader.onConflict, reader.limits) = (onConflict, largest)
           reader.onNotice = { feed.tell($0) }
           reader.onInvalidDocument = { feed.tell("\($0)") }

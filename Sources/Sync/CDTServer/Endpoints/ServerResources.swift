@@ -36,8 +36,53 @@ extension RequestContext {
     try ListOptions(parameters).page(of: await databases.names().sorted())
   }
 
+  /// The names of a page of those that the client may read.
+  private func readableNames() async throws -> [String] {
+    let options = try ListOptions(parameters)
+    var names: [String] = []
+    for name in try await databases.names().sorted() where try await mayRead(name) { names.append(name) }
+    return options.page(of: names)
+  }
+
+  /// A server admin may read also what can't be opened.
+  private func mayRead(_ name: String) async throws -> Bool {
+    guard !sender.isAdmin || request.headers[.asUser] != nil else { return true }
+    try Task.checkCancellation()
+    do {
+      _ = try await reader(databases.security(of: name, hasUsers: server.hasUsers))
+      return true
+    } catch let error as CouchError where error.status == 503 {
+      throw error
+    } catch let error where !(error is CancellationError) {
+      server.logger.note(error, of: request)
+      return false
+    }
+  }
+
+  /// The totals of a database as the client sees them; `nil` if it may not read it any more.
+  private func readableInfo(of name: String) async throws -> JSONObject? {
+    var context = self
+    do {
+      try await context.use(databases.database(named: name))
+    } catch let error as CouchError where [401, 403, 404].contains(error.status) {
+      return nil
+    }
+    let database = try context.database
+    var info = try await database.info(database.lastSequence())
+    if parameters.flag("conflicts") {
+      let deadline = ContinuousClock.now + min(limits.queryTime, Self.longestCount)
+      let count = try? await database.query(until: deadline) { try $0.conflictedDocumentIDs().count }
+      info["conflicts"] = count.map { .int(Int64($0)) }
+    }
+    return info
+  }
+
+  /// The time after which the conflicts of a database are not counted.
+  private static let longestCount = Duration.seconds(1)
+
   func databasesInfo() async throws -> Response {
     var names: [String]
+    let isForReader = method != .post && parameters.flag("readable")
     if method == .post {
       guard case .array(let keys)? = try await jsonObject()["keys"] else {
         throw CouchError.badRequest("`keys` member must exist.")
@@ -47,12 +92,14 @@ extension RequestContext {
         throw CouchError.badRequest("`keys` must be an array of at most 100 names.")
       }
     } else {
-      names = try await namesOfPage()
+      names = try await isForReader ? readableNames() : namesOfPage()
     }
     var rows: [JSONValue] = []
     for name in names {
       do {
-        let info = try await databases.database(named: name).info()
+        let info =
+          try await isForReader ? readableInfo(of: name) : databases.database(named: name).info()
+        guard let info else { continue }
         rows.append(["key": .string(name), "info": .object(info)])
       } catch let error as CouchError where error == .noDatabase {
         rows.append(["key": .string(name), "error": "not_found"])

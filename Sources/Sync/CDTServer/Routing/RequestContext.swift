@@ -127,7 +127,7 @@ struct RequestContext: Sendable {
   }
 
   /// The user for whom rules decide: the client, or the one that an admin of the database names to do what that user may do.
-  private func reader(_ security: DatabaseSecurity) async throws(CouchError) -> Identity {
+  func reader(_ security: DatabaseSecurity) async throws(CouchError) -> Identity {
     try security.checkMember(sender)
     guard let name = request.headers[.asUser] else { return sender }
     try security.checkAdmin(sender)

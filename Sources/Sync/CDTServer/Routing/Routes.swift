@@ -21,6 +21,8 @@ package struct Route: Sendable {
   enum Access: Sendable {
     case everyone
     case serverAdmin
+    /// Server admins, and with the parameter `readable` everyone, for the databases that the client may read.
+    case reader
     /// Server admins, and users with the role `_metrics`.
     case metrics
     /// The clients that may change documents, and the document that the path names.
@@ -106,6 +108,7 @@ package struct Route: Sendable {
     switch access {
     case .everyone: break
     case .serverAdmin: try context.identity.checkServerAdmin()
+    case .reader: if !context.parameters.flag("readable") { try context.identity.checkServerAdmin() }
     case .metrics: try context.identity.checkMetrics()
     case .writer:
       try context.checkWritable()
@@ -236,8 +239,9 @@ extension Route {
     Route(.put, "/_users/{user}") { try await $0.putUser() },
     Route(.delete, "/_users/{user}") { try await $0.deleteUser() },
     Route(.get, "/_all_dbs", .serverAdmin) { try await $0.databaseNames() },
-    Route(.get, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
+    Route(.get, "/_dbs_info", .reader) { try await $0.databasesInfo() },
     Route(.post, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
+    Route(.post, "/_import") { try await $0.previewImport() },
     Route(.get, "/_active_tasks", .serverAdmin) { $0.activeTasks() },
     Route(.get, "/_metrics", .metrics) { await $0.metrics() },
     Route(.get, "/_membership", .serverAdmin) { $0.membership() },
