@@ -50,7 +50,7 @@ class HostileData(PageTestCase):
         for _, shown in HOSTILE.values():
             self.open("ids")
             self.click("link", shown)
-            self.wait(lambda: shown in self.find("h1").text, shown)
+            self.wait(lambda: shown in self.find(".panel h2").text, shown)
             self.see("Revisions", "winner")
             self.check_inert()
         self.each_view("ids", *[shown for _, shown in HOSTILE.values()])

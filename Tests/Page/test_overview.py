@@ -60,13 +60,42 @@ class Overview(PeopleTestCase):
         self.open()
         replication = {"source": "tasks", "target": "copy", "create_target": True, "continuous": True}
         self.send("POST", "/_replicate", replication)
+        if self.size == PHONE:
+            self.press("Stores and places")
         self.click("link", "Replications")
         self.see("tasks", "copy", "continuous")
         self.wait(lambda: " s" in self.find("tbody tr").text, "the lag")
         self.check_view("replications")
-        self.send("POST", "/_replicate", {**replication, "cancel": True})
-        self.see("The server runs no replication.")
+        self.press("Stop the replication of tasks to copy")
+        self.see("The server runs no replication.", "The replication is stopped.")
         self.send("DELETE", "/copy")
+
+    def test_a_replication_is_started(self):
+        self.open(None, "replications")
+        self.write("From", "tasks")
+        self.write("To", "made")
+        self.press("Start")
+        self.see("Done: 30 documents written.")
+        self.assertEqual(self.send("GET", "/made")["doc_count"], 30)
+        self.send("DELETE", "/made")
+        self.write("To", "ftp://example.com/made")
+        self.press("Start")
+        self.wait(lambda: self.find("#status.error").text, "the error")
+        self.check_view("a replication that can't be started")
+
+    def test_the_stores_at_the_side(self):
+        self.hurry()
+        self.fill("aside", [{"_id": "a", "n": 1}])
+        self.open("aside")
+        if self.size == PHONE:
+            self.press("Stores and places")
+        beside = lambda name: next(link.text for link in self.all("#rail a") if link.text.startswith(name))
+        self.wait(lambda: "1" in beside("aside"), "the number of documents")
+        self.send("POST", "/aside/_bulk_docs", {"new_edits": False, "docs": [{"_id": "a", "_rev": "1-abc"}, {"_id": "b", "_rev": "1-abc"}]})
+        self.wait(lambda: beside("aside").split()[1:3] == ["1", "2"], "the conflict and the documents")
+        self.wait(lambda: self.find("[data-view=conflicts] .badge").text == "1", "the conflict beside the view")
+        self.check_view("the stores at the side")
+        self.send("DELETE", "/aside")
 
 
 class OverviewOnPhone(Overview):

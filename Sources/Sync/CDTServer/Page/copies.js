@@ -41,8 +41,9 @@ function asSwift(wanted) {
     const terms = termsOf(wanted).map(([name, direction]) => direction === 'desc' ? `.descending(${swift(name)})` : swift(name))
     parts.push(`sort: [${terms.join(', ')}]`)
   }
-  if (wanted.has('collation')) parts.push(`collation: .${wanted.get('collation')}`)
-  return `let documents = try store.find(${parts.join(', ')})`
+  if (!wanted.has('collation')) return `let documents = try store.find(${parts.join(', ')})`
+  parts.push(`collation: .${wanted.get('collation')}`)
+  return `let query = try Query(${parts.join(', ')})\nlet documents = try store.read { try $0.find(query) }`
 }
 
 async function asCommand(wanted, store, signal) {

@@ -116,6 +116,7 @@ function showFrame(store, view, opened, id) {
   }
   // On a phone, the view is in the title, too.
   fill(place, store ? [text(store, 100), el('span', {class: 'soft', 'aria-hidden': 'true'}, ' ▸ ', views.get(view).title ?? 'Document')] : title)
+  place.title = store ? `${store} ▸ ${views.get(view).title ?? 'Document'}` : ''
   showReader(store)
   nav.hidden = !store
   fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) => el('a', {
