@@ -105,6 +105,10 @@ static const unsigned char plan_js[] = {
 #embed "../CDTServer/Page/plan.js"
 };
 
+static const unsigned char plot_js[] = {
+#embed "../CDTServer/Page/plot.js"
+};
+
 static const unsigned char query_js[] = {
 #embed "../CDTServer/Page/query.js"
 };
@@ -137,6 +141,10 @@ static const unsigned char stores_js[] = {
 #embed "../CDTServer/Page/stores.js"
 };
 
+static const unsigned char units_js[] = {
+#embed "../CDTServer/Page/units.js"
+};
+
 static const struct cdt_page_file files[] = {
     {"api.js", api_js, sizeof api_js},
     {"attachments.js", attachments_js, sizeof attachments_js},
@@ -163,6 +171,7 @@ static const struct cdt_page_file files[] = {
     {"page.css", page_css, sizeof page_css},
     {"page.js", page_js, sizeof page_js},
     {"plan.js", plan_js, sizeof plan_js},
+    {"plot.js", plot_js, sizeof plot_js},
     {"query.js", query_js, sizeof query_js},
     {"relaxed.js", relaxed_js, sizeof relaxed_js},
     {"revisions.js", revisions_js, sizeof revisions_js},
@@ -171,6 +180,7 @@ static const struct cdt_page_file files[] = {
     {"running.js", running_js, sizeof running_js},
     {"schema.js", schema_js, sizeof schema_js},
     {"stores.js", stores_js, sizeof stores_js},
+    {"units.js", units_js, sizeof units_js},
 };
 
 size_t cdt_page_file_count(void) { return sizeof files / sizeof files[0]; }

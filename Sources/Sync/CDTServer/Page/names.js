@@ -1,12 +1,12 @@
 // The names of the fields of a store: those that a query has misspelled, and the ones that are meant.
 import {get, path} from './api.js'
 
-/** The fields of the first documents, those that are arrays, and the operators of selectors. */
+/** The fields of the first documents, those that are arrays, the operators of selectors, and the summary of the fields. */
 export async function namesOf(store, signal) {
   const {fields, operators} = await get(path(store, '_fields') + '?limit=1000', signal)
   const paths = fields.map(field => field.path)
   const arrays = new Set(paths.filter(path => path.includes('[]')).map(path => path.slice(0, path.indexOf('[]'))))
-  return {fields: ['_id', '_rev', ...new Set(paths.map(path => path.replaceAll('[]', '')))], arrays: [...arrays], operators}
+  return {fields: ['_id', '_rev', ...new Set(paths.map(path => path.replaceAll('[]', '')))], arrays: [...arrays], operators, summary: fields}
 }
 
 /** Whether a field is known, or one in it, or one that it is in and whose members are not known; also if no fields are known at all. */
