@@ -109,6 +109,10 @@ static const unsigned char plot_js[] = {
 #embed "../CDTServer/Page/plot.js"
 };
 
+static const unsigned char preview_js[] = {
+#embed "../CDTServer/Page/preview.js"
+};
+
 static const unsigned char query_js[] = {
 #embed "../CDTServer/Page/query.js"
 };
@@ -172,6 +176,7 @@ static const struct cdt_page_file files[] = {
     {"page.js", page_js, sizeof page_js},
     {"plan.js", plan_js, sizeof plan_js},
     {"plot.js", plot_js, sizeof plot_js},
+    {"preview.js", preview_js, sizeof preview_js},
     {"query.js", query_js, sizeof query_js},
     {"relaxed.js", relaxed_js, sizeof relaxed_js},
     {"revisions.js", revisions_js, sizeof revisions_js},

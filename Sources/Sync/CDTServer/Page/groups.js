@@ -108,13 +108,13 @@ export async function showGroups({main, store, parameters, signal}) {
   }
   const run = () => ask(async wanted => {
     fill(note, 'Grouping…')
-    const found = await groupsOf(store, wanted, !isChosen && wanted.by.length === 1, signal)
+    const found = arranged(await groupsOf(store, wanted, !isChosen && wanted.by.length === 1, signal))
     unit.value = found.unit
     keep()
     shown = found
     menu.hidden = !found.entries.length
     fill(note, noteOf(found))
-    fill(chart, chartOf(store, found))
+    fill(chart, chartOf(found))
   })
   const explain = () => ask(async wanted => {
     await showPlan(plan, store, request(wanted, wanted.unit === whole ? maximumGroups : maximumFetched), signal)
@@ -216,36 +216,35 @@ function noteOf({entries, note}) {
 
 function label(value) { return value === undefined ? 'absent' : shownValue(value).text }
 
-function chartOf(store, found) {
-  const {wanted, unit, entries} = found
+function chartOf(found) {
+  const {wanted, unit, entries, points} = found
   if (!entries.length) return null
-  const ordered = pointsOf(found)
   const what = title(wanted)
   const name = `${what} by ${unit === whole ? '' : `${unit} of `}${wanted.by.join(', ')}`
-  const rows = ordered ? [...ordered.own, ...entries.filter(entry => !ordered.own.includes(entry))] : entries
   const longest = Math.max(...entries.map(({value}) => Math.abs(numberOf(value))).filter(Number.isFinite), 0)
   return [
-    ordered && plot(ordered.points, {name, format: value => shown(value), isLine: !['count', 'sum'].includes(wanted.show)}),
-    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Groups'}, el('table', {class: ordered ? 'numbers' : 'chart', 'aria-label': visible(name, 200)},
-      el('thead', {}, el('tr', {}, wanted.by.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, text(what, 60)), !ordered && el('td'))),
-      el('tbody', {}, rows.slice(0, maximumRows).map(({values, value, href}) => el('tr', {},
+    points && plot(points, {name, format: value => shown(value), isLine: !['count', 'sum'].includes(wanted.show)}),
+    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Groups'}, el('table', {class: points ? 'numbers' : 'chart', 'aria-label': visible(name, 200)},
+      el('thead', {}, el('tr', {}, wanted.by.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, text(what, 60)), !points && el('td'))),
+      el('tbody', {}, entries.slice(0, maximumRows).map(({values, value, href}) => el('tr', {},
         values.map((own, at) => {
           const content = own === undefined ? el('em', {}, 'absent') : text(label(own), 100)
           return el('th', {scope: 'row', title: own === undefined ? null : visible(typeof own === 'string' ? own : line(own), 1_000)}, at || !href ? content : el('a', {href}, content))
         }),
         el('td', {class: 'number'}, text(shown(value), 60)),
-        !ordered && el('td', {class: 'bars'}, Number.isFinite(numberOf(value)) ? bar(longest ? Math.abs(numberOf(value)) / longest : 0) : '')))))),
-    rows.length > maximumRows && el('p', {class: 'soft'}, `The first ${maximumRows.toLocaleString('en')} are in the table; a download has all.`),
+        !points && el('td', {class: 'bars'}, Number.isFinite(numberOf(value)) ? bar(longest ? Math.abs(numberOf(value)) / longest : 0) : '')))))),
+    entries.length > maximumRows && el('p', {class: 'soft'}, `The first ${maximumRows.toLocaleString('en')} are in the table; a download has all.`),
   ]
 }
 
-/** The groups over time or over numbers, in their order, with the gaps between times; null if most are something else. */
-function pointsOf({wanted, unit, entries, note}) {
-  if (wanted.by.length !== 1 || note && unit === whole) return null
+/** Groups over time or over numbers in their order, with `points` and the gaps between times; as they are if most are something else. */
+function arranged(found) {
+  const {wanted, unit, entries, note} = found
+  if (wanted.by.length !== 1 || note && unit === whole) return found
   const isNumber = ({values: [value]}) => Number.isFinite(numberOf(value))
   const isOver = entries.some(isNumber) ? isNumber : ({values: [value]}) => isTimeUnit(unit) ? /^\d{4}(-|$)/.test(value) : unit === whole && isTime(value)
   const own = entries.filter(isOver)
-  if (own.length < 3 || own.length < entries.length - 2 || !own.every(({value}) => value === null || Number.isFinite(numberOf(value)))) return null
+  if (own.length < 3 || own.length < entries.length - 2 || !own.every(({value}) => value === null || Number.isFinite(numberOf(value)))) return found
   const key = ({values: [value]}) => typeof value === 'string' ? value : numberOf(value)
   own.sort((a, b) => key(a) < key(b) ? -1 : 1)
   const empty = ['count', 'sum'].includes(wanted.show) ? 0 : null
@@ -254,13 +253,13 @@ function pointsOf({wanted, unit, entries, note}) {
     return [...before ? between(before, entry.values[0], unit).map(gap => ({label: gap, from: gap, value: empty})) : [],
       {label: text, from: text, value: entry.value === null ? null : numberOf(entry.value), href: entry.href, title: `${text}: ${shown(entry.value)}`}]
   })
-  return {own, points}
+  return {...found, points, entries: [...own, ...entries.filter(entry => !isOver(entry))]}
 }
 
 function numberOf(value) { return typeof plain(value) === 'number' ? plain(value) : NaN }
 
 function shown(value) {
-  if (typeof value === 'number') return value.toLocaleString('en', {maximumFractionDigits: Math.abs(value) >= 100 ? 2 : Math.abs(value) >= 1 ? 4 : 6})
+  if (typeof value === 'number') return value.toLocaleString('en', {maximumFractionDigits: Math.abs(value) >= 10 ? 2 : Math.abs(value) >= 1 ? 4 : 6})
   if (value instanceof Numeral && /^-?\d+$/.test(value.text)) return BigInt(value.text).toLocaleString('en')
   return typeof value === 'string' ? value : beginning(value, 100)
 }
