@@ -12,7 +12,7 @@ import {link, remember} from './router.js'
 import {between, combined, isTime, isTimeUnit, maximumFetched, partsOf, plain, unitFor, units} from './units.js'
 
 const maximumGroups = 200
-/** More combined groups are not in the table. */
+/** More combined groups are not in the table, or in a chart over time. */
 const maximumRows = 1_000
 const aggregates = ['count', 'sum', 'average', 'least', 'greatest']
 const whole = units[0]
@@ -244,15 +244,16 @@ function arranged(found) {
   const isNumber = ({values: [value]}) => Number.isFinite(numberOf(value))
   const isOver = entries.some(isNumber) ? isNumber : ({values: [value]}) => isTimeUnit(unit) ? /^\d{4}(-|$)/.test(value) : unit === whole && isTime(value)
   const own = entries.filter(isOver)
-  if (own.length < 3 || own.length < entries.length - 2 || !own.every(({value}) => value === null || Number.isFinite(numberOf(value)))) return found
+  if (own.length < 3 || own.length > maximumRows || own.length < entries.length - 2 || !own.every(({value}) => value === null || Number.isFinite(numberOf(value)))) return found
   const key = ({values: [value]}) => typeof value === 'string' ? value : numberOf(value)
-  own.sort((a, b) => key(a) < key(b) ? -1 : 1)
-  const empty = ['count', 'sum'].includes(wanted.show) ? 0 : null
-  const points = own.flatMap((entry, at) => {
-    const [text, before] = [label(entry.values[0]), at > 0 && isTimeUnit(unit) ? own[at - 1].values[0] : null]
-    return [...before ? between(before, entry.values[0], unit).map(gap => ({label: gap, from: gap, value: empty})) : [],
-      {label: text, from: text, value: entry.value === null ? null : numberOf(entry.value), href: entry.href, title: `${text}: ${shown(entry.value)}`}]
-  })
+  const inOrder = (a, b) => key(a) < key(b) ? -1 : 1
+  own.sort(inOrder)
+  // A unit without documents has its place: nothing is counted in it, and it has no average.
+  const gaps = new Set(isTimeUnit(unit) ? between(key(own[0]), key(own.at(-1)), unit) : [])
+  for (const entry of own) gaps.delete(key(entry))
+  const empty = [...gaps].map(gap => ({values: [gap], value: ['count', 'sum'].includes(wanted.show) ? 0 : null}))
+  const points = [...own, ...empty].sort(inOrder).map(({values: [own], value, href}) =>
+    ({label: label(own), from: label(own), value: value === null ? null : numberOf(value), href, title: `${label(own)}: ${shown(value)}`}))
   return {...found, points, entries: [...own, ...entries.filter(entry => !isOver(entry))]}
 }
 

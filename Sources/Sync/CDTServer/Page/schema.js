@@ -53,7 +53,8 @@ function showField(store, field, documents, proposed) {
   // What does not fit is on hover.
   inline.title = visible(inline.textContent, 600)
   return el('li', {class: 'field', 'aria-label': visible(place, 120), onclick: event => {
-    if (event.target.closest('a, .opened') || getSelection().type === 'Range') return
+    // Nor when a text is selected with the mouse.
+    if (event.target.closest('a, .opened') || !toggle.contains(event.target) && getSelection().type === 'Range') return
     if (!opened.hasChildNodes()) fill(opened, detailsOf())
     opened.hidden = !opened.hidden
     toggle.setAttribute('aria-expanded', !opened.hidden)

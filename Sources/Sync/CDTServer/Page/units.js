@@ -6,8 +6,8 @@ import {valueAt} from './grid.js'
 export const maximumFetched = 20_000
 /** A time is grouped by the shortest unit that makes no more groups. */
 const fewGroups = 60
-/** Gaps of a chart over time are filled up to so many groups. */
-const maximumFilled = 400
+/** Gaps of a chart over time are filled if all are no more than this. */
+const maximumFilled = 1_000
 
 /** The units by their names, with their lengths in characters. */
 const lengths = {year: 4, month: 7, day: 10, hour: 13}
@@ -86,7 +86,7 @@ function compare(left, right) {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The units between two times which have no group, in their order; nothing if they are too many. */
+/** The units between two times; nothing if they are too many. */
 export function between(from, to, unit) {
   const step = new Date(from.length === 13 ? `${from.replace(' ', 'T')}:00Z` : from)
   const found = []
