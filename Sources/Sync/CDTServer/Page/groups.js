@@ -26,7 +26,8 @@ export async function showGroups({main, store, parameters, signal}) {
   const select = (name, options, attributes) => el('select', {name, ...attributes}, options.map(([value, label = value]) => el('option', {value, selected: value === given(name)}, label)))
   const by = input('by', 'field', {'aria-label': 'Group by', oninput: () => {
     // Another field has a unit of its own.
-    if (!isChosen) unit.value = whole
+    isChosen = false
+    unit.value = whole
     showParts()
   }})
   let isChosen = units.includes(given('unit'))
@@ -77,10 +78,10 @@ export async function showGroups({main, store, parameters, signal}) {
     hint.hidden = !unknown.length && !array
   }
   /** What is in the fields. */
-  const asked = () => ({
-    by: by.value.split(',').map(name => name.trim()).filter(Boolean), unit: unit.hidden ? whole : unit.value, show: show.value, field: field.value.trim(),
-    unwind: unwind.value, selector: selectorIn(selector.value),
-  })
+  const asked = () => {
+    const fields = by.value.split(',').map(name => name.trim()).filter(Boolean)
+    return {by: fields, unit: fields.length === 1 ? unit.value : whole, show: show.value, field: field.value.trim(), unwind: unwind.value, selector: selectorIn(selector.value)}
+  }
   const keep = () => {
     const shown = {by: by.value, unit: unit.value === whole && !isChosen ? '' : unit.value, show: show.value, field: ofField.hidden ? '' : field.value, unwind: unwind.value, selector: selector.value}
     remember(link(store, 'groups', Object.fromEntries(Object.entries(shown).filter(([, value]) => value && value !== '{}'))))
