@@ -23,7 +23,8 @@ export async function showGroups({main, store, parameters, signal}) {
   const names = el('datalist', {id: 'group-fields'})
   const given = name => parameters.get(name) ?? ''
   const input = (name, placeholder, attributes) => el('input', {list: names.id, name, value: given(name), placeholder, spellcheck: 'false', autocapitalize: 'off', ...attributes})
-  const select = (name, options, attributes) => el('select', {name, ...attributes}, options.map(([value, label = value]) => el('option', {value, selected: value === given(name)}, label)))
+  const select = (name, options, attributes) => el('select', {name, ...attributes}, options.map(([value, label = value]) =>
+    el('option', {value, selected: value === given(name)}, label)))
   const by = input('by', 'field', {'aria-label': 'Group by', oninput: () => {
     // Another field has a unit of its own.
     isChosen = false
@@ -83,8 +84,11 @@ export async function showGroups({main, store, parameters, signal}) {
     return {by: fields, unit: fields.length === 1 ? unit.value : whole, show: show.value, field: field.value.trim(), unwind: unwind.value, selector: selectorIn(selector.value)}
   }
   const keep = () => {
-    const shown = {by: by.value, unit: unit.value === whole && !isChosen ? '' : unit.value, show: show.value, field: ofField.hidden ? '' : field.value, unwind: unwind.value, selector: selector.value}
-    remember(link(store, 'groups', Object.fromEntries(Object.entries(shown).filter(([, value]) => value && value !== '{}'))))
+    const parameters = {
+      by: by.value, unit: unit.value === whole && !isChosen ? '' : unit.value, show: show.value, field: ofField.hidden ? '' : field.value,
+      unwind: unwind.value, selector: selector.value,
+    }
+    remember(link(store, 'groups', Object.fromEntries(Object.entries(parameters).filter(([, value]) => value && value !== '{}'))))
   }
   const ask = async action => {
     clear()
@@ -149,6 +153,8 @@ function selectorIn(text) {
   return selector
 }
 
+function both(selector, conditions) { return selector.size ? new Map([['$and', [selector, conditions]]]) : conditions }
+
 /** The names of what is computed, which are those of no field. */
 function resultNames(fields) {
   const own = name => fields.some(field => field.split('.')[0] === name) ? own(`${name}_`) : name
@@ -161,7 +167,9 @@ function request({by, unit, show, field, unwind, selector}, limit) {
   const parts = partsOf(show, field, names)
   const group = new Map([['by', by], ['aggregates', new Map(unit === whole ? parts.slice(0, 1) : parts)]])
   if (unwind) group.set('unwind', unwind)
-  const wanted = new Map([['selector', selector], ['group', group], ['limit', limit]])
+  // Without those that have no number, the number of documents is that of the values of an average.
+  const counted = show === 'average' && unit !== whole && !unwind ? both(selector, new Map([[field, new Map([['$type', 'number']])]])) : selector
+  const wanted = new Map([['selector', counted], ['group', group], ['limit', limit]])
   return unit === whole ? wanted.set('sort', [new Map([[names[0], 'desc']])]) : wanted
 }
 
@@ -205,7 +213,7 @@ function entry(store, {by, unwind, selector}, values, value, prefix) {
   }
   if (element.size) conditions.set(unwind, new Map([['$elemMatch', element]]))
   else if (unwind && !conditions.has(unwind)) conditions.set(unwind, new Map([['$exists', true], ['$ne', []]]))
-  return {values, value, href: link(store, 'query', {selector: line(selector.size ? new Map([['$and', [selector, conditions]]]) : conditions)})}
+  return {values, value, href: link(store, 'query', {selector: line(both(selector, conditions))})}
 }
 
 /** What the numbers are, for the head of their column and the file. */

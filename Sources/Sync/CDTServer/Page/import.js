@@ -75,7 +75,7 @@ export function importFile(file, {store = null, names = [], signal}) {
       bar.hidden = true
       throw error
     }
-    return [el('a', {class: 'button', href: link(target, 'documents')}, 'Open ', text(target, 80))]
+    return [el('a', {class: 'button primary', href: link(target, 'documents')}, 'Open ', text(target, 80))]
   }, () => stop.abort(), el('p', {class: 'counts'}, `${bytes(file.size)}. Documents as JSON, tables (.csv, .tsv) and dumps of CouchDB are recognized, also compressed by gzip.`),
   el('datalist', {id: 'store-names'}, names.map(name => el('option', {value: name}))),
   !store && labeled('Store, which is made if it does not exist', name),

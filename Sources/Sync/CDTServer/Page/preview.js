@@ -47,7 +47,7 @@ export function preview(file, {target, rule, signal}) {
     const [format, separator, notices] = ['format', 'separator', 'notices'].map(name => reply.get(name))
     const names = [...new Set(['_id', ...documents.flatMap(doc => [...doc.keys()])])].filter(name => documents.some(doc => doc.has(name)))
     const shown = names.slice(0, shownFields)
-    fill(facts, `${bytes(file.size)}. ${format === 'csv' || format === 'tsv' ? 'A table' : visible(String(format).toUpperCase(), 40)}${separator ? `, separated by ${separators[separator] ?? visible(separator, 8)}` : ''}. `,
+    fill(facts, `${bytes(file.size)}. ${separator ? `A table, separated by ${separators[separator] ?? visible(separator, 8)}` : visible(String(format).toUpperCase(), 40)}. `,
       documents.length ? `The first ${count(documents.length, 'document')}:` : 'There are no documents at its beginning.',
       (notices ?? []).filter(notice => !notice.includes('separated by')).map(notice => el('span', {class: 'remark'}, visible(withoutOptions(notice), 600))))
     fill(table, documents.length > 0 && el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'The first documents'}, el('table', {'aria-label': 'The first documents'},
@@ -73,8 +73,8 @@ export function preview(file, {target, rule, signal}) {
       return existing ? say(`${existing} of the first ${count(ids.length, 'document')} exist in the store; ${ends[rule()]}.`) : say()
     }
     const equal = await Promise.all(documents.slice(0, comparedRows).map(doc => isIn(store, doc)))
-    if (equal.some(Boolean)) say('Documents equal to the first rows are in the store already. With generated ids they are imported again; choose a column as id, if one has a value of its own for each row.')
-    else say()
+    say(...equal.some(Boolean) ? ['Documents equal to the first rows are in the store already. With generated ids they are imported again; '
+      + 'choose a column as id, if one has a value of its own for each row.'] : [])
   }
 
   async function isIn(store, doc) {

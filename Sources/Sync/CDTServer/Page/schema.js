@@ -22,7 +22,8 @@ export async function showSchema({main, store, parameters, signal}) {
   const isLarge = !isWhole && numberOf(info.get('doc_count')) > firstDocuments
   const summary = await getValues(path(store, '_fields') + `?statistics=true${isLarge ? `&limit=${firstDocuments}` : ''}`, signal)
   const [documents, fields, omitted] = ['documents', 'fields', 'omittedFields'].map(name => summary.get(name))
-  fill(note, isLarge ? `${count(fields.length, 'field')} of the first ${documents.toLocaleString('en')} documents that were found. ` : `${count(documents, 'document')}, ${count(fields.length, 'field')}`,
+  const number = count(fields.length, 'field')
+  fill(note, isLarge ? `${number} of the first ${documents.toLocaleString('en')} documents that were found. ` : `${count(documents, 'document')}, ${number}`,
     isLarge && el('a', {href: link(store, 'schema', {all: '1'})}, `Read all ${numberOf(info.get('doc_count')).toLocaleString('en')}`),
     omitted > 0 && `; about ${count(omitted, 'other field')}`)
   const proposed = new Map(summary.get('indexes').map(index => [index.get('field'), index.get('reason')]))
