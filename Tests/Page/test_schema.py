@@ -4,7 +4,7 @@ import json
 import unittest
 import urllib.parse
 
-from page import PHONE, PageTestCase
+from page import PHONE, WIDE, Keys, PageTestCase
 
 STATES = ["open", "paid", "shipped", "returned"]
 
@@ -27,7 +27,13 @@ class Schema(PageTestCase):
         cls.fill("odd", [{"_id": "a", "a.b": {"c[]": None, "__proto__": "\u202eabc"}, "$x": [[1], [2, "2"]], "": True, "at": [[1.5, 8.5], [1.5]]}])
 
     def field(self, name):
-        return self.find(f'section[aria-label="{name}"]')
+        """The line of a field, which is opened."""
+        line = self.find(f'li[aria-label="{name}"]')
+        toggle = line.find_element("css selector", "h2 button")
+        if toggle.get_attribute("aria-expanded") == "false":
+            self.run_script("arguments[0].scrollIntoView({block: 'center'})", toggle)
+            toggle.click()
+        return line
 
     def opened(self, field, label):
         """Presses what a field has under a name, and returns the selector of the query and the number of its results."""
@@ -46,26 +52,39 @@ class Schema(PageTestCase):
     def test_fields_are_seen_with_types_shares_and_values(self):
         self.open("orders", "schema")
         self.see("1,200 documents, 12 fields")
+        if self.size == WIDE:
+            self.assertLess(self.all("#schema li")[-1].rect["y"], 600, "the fields are seen without scrolling")
+        # A key opens a line, and closes it again.
+        self.run_script("document.querySelector('#schema button').focus()")
+        for is_open in ("true", "false"):
+            self.keys(Keys.ENTER)
+            self.assertEqual(self.find("#schema button").get_attribute("aria-expanded"), is_open)
         self.assertIn("4 distinct values", self.field("state").text)
         # The states are counted, the totals are too many.
-        self.assertNotIn("chosen at random", self.field("state").text)
-        self.assertIn("values that were chosen at random", self.field("total").text)
-        self.assertEqual(self.field("state").text.count("25 %"), 4)
+        self.assertNotIn("sample", self.field("state").text)
+        self.assertIn("the shares are those of a sample of", self.field("total").text)
+        # In the line, and with the numbers below it.
+        self.assertEqual(self.field("state").text.count("25 %"), 8)
+        self.assertEqual(self.field("state").text.count("300"), 4)
         for state in STATES:
             self.assertIn(state, self.labels("state"))
         self.assertEqual(self.labels("total")[:2], ["number 98 %", "string 2 %"])
-        self.assertIn("80 % have none", self.field("note").text)
+        self.assertIn("In 240 of 1,200 documents; 960 without it, 80 %.", self.field("note").text)
         # Names that all differ are examples, times are months, and numbers are intervals.
         self.assertIn('"Anna 0"', self.labels("customer.name"))
         self.assertEqual([label.partition(":")[0] for label in self.labels("placed")], [f"2026-{month:02d}" for month in range(1, 10)])
         self.assertTrue(any(label.startswith("100 to ") for label in self.labels("total")))
+        plot = self.field("items[].n").find_element("css selector", ".plot")
+        self.assertEqual([step.text for step in plot.find_elements("css selector", ".steps span")], ["120", "60", "0"])
+        ticks = [tick.text for tick in plot.find_elements("css selector", ".ticks span")]
+        self.assertEqual((ticks[0], ticks[-1]), ("0", "100"))
         self.check_view("Schema")
         self.picture("schema")
 
     def test_a_click_opens_the_query(self):
         self.assertEqual(self.opened("state", "paid"), ({"state": "paid"}, 300))
         self.assertEqual(self.opened("total", "string 2 %"), ({"total": {"$type": "string"}}, 24))
-        self.assertEqual(self.opened("note", "80 % have none"), ({"note": {"$exists": False}}, 960))
+        self.assertEqual(self.opened("note", "960 without it, 80 %"), ({"note": {"$exists": False}}, 960))
         self.assertEqual(self.opened("items[].sku", "s1"), ({"items.sku": "s1"}, 400))
         self.assertEqual(self.opened("tags[]", "gift"), ({"tags": "gift"}, 600))
         selector, number = self.opened("placed", next(label for label in self.first_labels("placed") if label.startswith("2026-09")))
@@ -82,6 +101,7 @@ class Schema(PageTestCase):
         for index in self.send("GET", "/orders/_index")["indexes"][1:]:
             self.send("POST", "/orders/_index/_delete", {"ddoc": index["ddoc"], "name": index["name"]})
         self.open("orders", "schema")
+        self.field("placed")
         self.press("Make an index on placed")
         self.see("The index is made.")
         self.open("orders", "schema")
@@ -101,7 +121,7 @@ class Schema(PageTestCase):
         self.open("orders", "groups", by="items.sku")
         self.see('"items" is an array, and each document is in one group.')
         self.press("Group its elements")
-        self.see("Elements by items.sku")
+        self.see("elements")
         self.wait(lambda: "is an array" not in self.text, "the hint is gone")
 
     def test_any_names_and_values_are_shown(self):

@@ -140,11 +140,53 @@ class StoresOnWideScreen(PageTestCase):
         self.see("3 documents")
         self.drop(("a.json", "{}"), ("b.json", "{}"))
         self.see("Drop one file at a time.")
-        # In another view, nothing listens.
-        self.named("link", "Indexes").click()
-        self.see("There are no indexes.")
+        # The other views of a store take it, too.
+        for view, text in () if self.size == PHONE else (("schema", "No document has a field."), ("groups", "that match"), ("indexes", "There are no indexes."),
+                           ("conflicts", "Conflicts"), ("changes", "Changes")):
+            self.open("dropped", view)
+            self.see(text)
+            self.drop((f"{view}.json", "{}"))
+            self.see(f"Import {view}.json into dropped")
+        # Where no store is shown, nothing listens.
+        self.open(None, "replications")
+        self.see("Replications")
         self.drop(("a.json", "{}"))
         self.assertEqual(self.all("dialog[open]:not(#login)"), [])
+
+    def test_a_file_is_seen_before_it_is_imported(self):
+        self.fill("previewed", [{"_id": "ann", "age": 7}])
+        self.open("previewed")
+        self.see("1 document")
+        people = ("people.csv", "name;id;age\nAnn;ann;7\nBob;bob;8\n")
+        self.drop(people)
+        self.see("A table, separated by semicolons. The first 2 documents:", "Bob", "1 of the first 2 documents exist in the store; the import ends")
+        self.assertEqual(self.named("field", "Ids").get_attribute("value"), "id")
+        for size, colors in ((PHONE, "dark"), (WIDE, "light")):
+            self.set_view(size, colors)
+            self.check_view("a preview")
+        self.named("choice", "skip").click()
+        self.see("they stay as they are.")
+        self.submit()
+        self.see("1 document imported, 1 skipped.")
+        self.press("Close")
+        # Without ids, the same file would be imported twice.
+        towns = ("towns.csv", "town,people\nOslo,700000\nBern,\n")
+        self.drop(towns)
+        self.see("The first 2 documents:")
+        self.assertEqual(self.named("field", "Ids").get_attribute("value"), "")
+        self.submit()
+        self.see("2 documents imported.")
+        self.press("Close")
+        self.drop(towns)
+        self.see("Documents equal to the first rows are in the store already.")
+        self.named("field", "Ids").send_keys("town")
+        self.wait(lambda: "equal to the first rows" not in self.text, "the notice is gone")
+        self.named("field", "Separator").send_keys("semicolons")
+        self.see("town,people")
+        self.press("Cancel")
+        self.drop(("broken.jsonl", '{"_id": "a"}\n{"_id": }\n'))
+        self.see("broken.jsonl:2:9: ")
+        self.press("Cancel")
 
     def test_a_backup(self):
         self.open()
@@ -196,7 +238,7 @@ class StoresOnWideScreen(PageTestCase):
 class StoresOnPhone(StoresOnWideScreen):
     size, colors = PHONE, "dark"
     # They show nothing else there.
-    test_a_backup = test_an_import_is_stopped = test_documents_that_exist = None
+    test_a_backup = test_an_import_is_stopped = test_documents_that_exist = test_a_file_is_seen_before_it_is_imported = None
 
 
 class ListOfStores(PageTestCase):

@@ -114,7 +114,7 @@ class Tasks(PageTestCase):
         person = self.person
         person.follow("orders")
         person.follow("Schema")
-        self.see("1,500 documents, 2 fields", "2 distinct values", "number")
+        self.see("1,500 documents, 2 fields", "2 values", "number")
         self.took(2)
         person.follow("shipped")
         self.see("Results 1 to 50 of 750")

@@ -22,7 +22,7 @@ VIEWS = [
     ("document with a conflict", "people", "document", {"id": "torn"}, "The tree"),
     ("merge", "people", "document", {"id": "torn"}, "The tree", "Merge them", "Choose for each field"),
     ("new document", "people", "document", {"new": "1"}, "Save"),
-    ("schema", "people", "schema", {}, "distinct value"),
+    ("schema", "people", "schema", {}, " fields"),
     ("template", "people", "document", {"new": "1", "like": "person-01"}, "Save"),
     ("options", "people", "documents", {}, "person-03", "Options", "Compare strings"),
     ("open document", "people", "documents", {"open": "person-01"}, "person-03"),
@@ -114,7 +114,7 @@ class LongNames(PageTestCase):
             {"_id": self.name + "9", "_rev": "1-" + letter * 32, "city": letter * 90} for letter in "ab"]})
         selector = lambda name, operator: {"selector": json.dumps({name: {operator: "1"}})}
         for view, parameters, *texts in [
-            ("documents", {}, self.name), ("schema", {}, "distinct value"), ("documents", {"as": "JSON"}, self.name), ("documents", {}, self.name, "Columns", "pet.species"),
+            ("documents", {}, self.name), ("schema", {}, " fields"), ("documents", {"as": "JSON"}, self.name), ("documents", {}, self.name, "Columns", "pet.species"),
             ("document", {"id": self.name + "0"}, "The tree", "Delete", "Delete the document?"),
             ("document", {"id": self.name + "9"}, "The tree", "Merge them", "Choose for each field"),
             ("document", {"id": "files"}, "The tree"), ("groups", {"by": "city"}, "vvv"), ("indexes", {}, "by_x"), ("conflicts", {}, "1 document"),

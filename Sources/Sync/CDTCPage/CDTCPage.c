@@ -133,6 +133,14 @@ static const unsigned char plan_js[] = {
 #embed "../CDTServer/Page/plan.js"
 };
 
+static const unsigned char plot_js[] = {
+#embed "../CDTServer/Page/plot.js"
+};
+
+static const unsigned char preview_js[] = {
+#embed "../CDTServer/Page/preview.js"
+};
+
 static const unsigned char rail_js[] = {
 #embed "../CDTServer/Page/rail.js"
 };
@@ -181,6 +189,10 @@ static const unsigned char times_js[] = {
 #embed "../CDTServer/Page/times.js"
 };
 
+static const unsigned char units_js[] = {
+#embed "../CDTServer/Page/units.js"
+};
+
 static const unsigned char updates_js[] = {
 #embed "../CDTServer/Page/updates.js"
 };
@@ -218,6 +230,8 @@ static const struct cdt_page_file files[] = {
     {"page.css", page_css, sizeof page_css},
     {"page.js", page_js, sizeof page_js},
     {"plan.js", plan_js, sizeof plan_js},
+    {"plot.js", plot_js, sizeof plot_js},
+    {"preview.js", preview_js, sizeof preview_js},
     {"rail.js", rail_js, sizeof rail_js},
     {"relaxed.js", relaxed_js, sizeof relaxed_js},
     {"replications.js", replications_js, sizeof replications_js},
@@ -230,6 +244,7 @@ static const struct cdt_page_file files[] = {
     {"schema.js", schema_js, sizeof schema_js},
     {"stores.js", stores_js, sizeof stores_js},
     {"times.js", times_js, sizeof times_js},
+    {"units.js", units_js, sizeof units_js},
     {"updates.js", updates_js, sizeof updates_js},
 };
 

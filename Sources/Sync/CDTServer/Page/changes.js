@@ -1,6 +1,7 @@
 // What happens now: the changes of a store, of any process.
 import {button, count, el, fill, revision, tell, text, visible} from './dom.js'
 import {bulkGet, feed, get, lines, longestSilence, path, repeat, send} from './api.js'
+import {importFile, takeDrops} from './import.js'
 import {parse} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
 import {historyOf} from './revisions.js'
@@ -14,6 +15,7 @@ const compared = 50
 const maximumFields = 4
 
 export async function showChanges({main, store, signal}) {
+  takeDrops(signal, file => importFile(file, {store, signal}))
   const body = el('tbody')
   const note = el('p', {role: 'status'}, 'Waiting for changes…')
   const older = button('Older changes', () => addOlder(compared), {hidden: true})

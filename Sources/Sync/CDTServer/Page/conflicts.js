@@ -1,12 +1,14 @@
 // The documents with a conflict, and their revisions.
 import {count, el, fill, revision, table, text} from './dom.js'
 import {bulkGet, get, path, repeat} from './api.js'
+import {importFile, takeDrops} from './import.js'
 import {link} from './router.js'
 import {arrivalOf} from './times.js'
 
 const pageSize = 50
 
 export async function showConflicts({main, store, parameters, signal}) {
+  takeDrops(signal, file => importFile(file, {store, signal}))
   const skip = Math.max(0, Number(parameters.get('skip')) || 0)
   const list = el('div')
   fill(main, el('h1', {}, 'Conflicts'), list)

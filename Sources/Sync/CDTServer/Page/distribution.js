@@ -1,8 +1,11 @@
 // How the values of a field are spread, by their counts or by a sample: the frequent ones, or the numbers and times by interval. A click finds the documents.
 import {bar, el, text, visible} from './dom.js'
 import {line, Numeral} from './json.js'
+import {plot} from './plot.js'
 
 const maximumBars = 8
+/** Of values that were all counted, more are shown. */
+const maximumCounted = 20
 const intervals = 10
 /** The server cuts longer strings: those of indexes after so many bytes, and others with this mark. */
 const longestValue = 96
@@ -30,26 +33,35 @@ export function conditionOf(value) {
 
 function beginsWith(text) { return new Map([['$beginsWith', text]]) }
 
-function sum(values) { return values.reduce((sum, [, count]) => sum + count, 0) }
+function sum(values) { return values.reduce((sum, [, count]) => sum + numberOf(count), 0) }
 
-/** The frequent ones of values with their counts, or intervals if most values occur once; each with its condition. */
-function barsOf(values) {
+/** The name of a type of JSON, in its color. */
+export function chip(type, ...content) { return el('span', {class: `chip ${type}`}, ...content.length ? content : [type]) }
+
+/**
+ * The frequent ones of values, `frequent`, or intervals if most values occur once, `spread`; each with its condition and its share of all.
+ *
+ * @param values Pairs of a value and its count.
+ */
+export function digest(values) {
   const counts = new Map()
   for (const [value, number] of values) {
     // 1 and 1.0 are found by the same query.
     const key = Number.isSafeInteger(numberOf(value)) ? `${numberOf(value)}` : line(value)
-    counts.set(key, {value, key, count: (counts.get(key)?.count ?? 0) + number})
+    counts.set(key, {value, key, count: (counts.get(key)?.count ?? 0) + numberOf(number)})
   }
   const total = sum(values)
-  const frequent = [...counts.values()].filter(({count}) => count > 1).sort((a, b) => b.count - a.count).slice(0, maximumBars)
-  const covered = frequent.reduce((sum, {count}) => sum + count, 0)
+  const repeated = [...counts.values()].filter(({count}) => count > 1).sort((a, b) => b.count - a.count)
+  const covered = repeated.slice(0, maximumBars).reduce((sum, {count}) => sum + count, 0)
   const spread = covered < total / 2 && (ofNumbers(values, total) ?? ofTimes(values, total))
-  if (spread) return {spread}
+  const shared = bars => bars.map(bar => ({...bar, share: bar.count / total}))
+  if (spread) return {spread: shared(spread), rest: total - sum(spread.map(bar => [null, bar.count]))}
   // Of many values, two that are the same by chance say nothing.
-  return {frequent: covered < total / 5 ? [] : frequent.map(({value, key, count}) => ({
+  const frequent = covered < total / 5 ? [] : repeated.map(({value, key, count}) => ({
     // A text that looks like another value is in quotes.
     label: typeof value !== 'string' || /^(|-?\d.*|true|false|null)$/s.test(value) ? key : value, condition: conditionOf(value), count,
-  }))}
+  }))
+  return {frequent: shared(frequent), distinct: counts.size, total}
 }
 
 /** The numbers among values by intervals between round numbers; null if they are few. */
@@ -81,11 +93,16 @@ function ofTimes(values, total) {
   if (sum(times) < Math.max(20, total / 2)) return null
   for (const length of [10, 7, 4]) {
     const counts = new Map()
-    for (const [time, count] of times) counts.set(time.slice(0, length), (counts.get(time.slice(0, length)) ?? 0) + count)
+    for (const [time, count] of times) counts.set(time.slice(0, length), (counts.get(time.slice(0, length)) ?? 0) + numberOf(count))
     if (counts.size > 14) continue
-    return [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([label, count]) => ({label, from: label, to: label, count, condition: beginsWith(label)}))
+    return [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([label, count]) => ({label, from: label, count, condition: beginsWith(label)}))
   }
   return null
+}
+
+/** A share as per cent; less than one is not shown as none. */
+export function percent(share) {
+  return share > 0 && share < .01 ? '< 1 %' : `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100} %`
 }
 
 /**
@@ -93,28 +110,26 @@ function ofTimes(values, total) {
  *
  * @param values Pairs of a value and its count.
  * @param address Returns the address of the query for a condition; undefined if there is none.
+ * @param isCounted Whether the counts are those of all values; otherwise only the shares are shown.
  */
-export function chart(values, name, address) {
-  const {spread, frequent} = barsOf(values)
-  const bars = spread ?? frequent
-  if (!bars.length) return null
-  const most = Math.max(...bars.map(({count}) => count))
-  const total = sum(values)
-  const share = count => `${(count / total * 100).toFixed(0)} %`
-  const opened = ({condition}, attributes, ...content) => {
-    const href = address(condition)
-    return href ? el('a', {href, ...attributes}, ...content) : el('span', attributes, ...content)
-  }
+export function chart(values, name, address, isCounted = false) {
+  const {spread, frequent, distinct, total} = digest(values)
   if (spread) {
-    return el('div', {class: 'columns', role: 'group', 'aria-label': name}, bars.map(bar => {
-      const label = `${bar.label}: ${share(bar.count)}`
-      const column = el('span')
-      column.style.height = `${bar.count / most * 100}%`
-      return opened(bar, {'aria-label': label, title: label}, column)
-    }), el('p', {class: 'soft'}, el('span', {}, bars[0].from), el('span', {}, bars.at(-1).to)))
+    return plot(spread.map(bar => ({
+      ...bar, value: isCounted ? bar.count : bar.share * 100, href: address(bar.condition),
+      title: `${bar.label}: ${isCounted ? `${bar.count.toLocaleString('en')}, ` : ''}${percent(bar.share)}`,
+    })), {name, format: value => isCounted ? value.toLocaleString('en') : percent(value / 100)})
   }
-  return el('table', {class: 'chart', 'aria-label': name}, el('tbody', {}, bars.map(item => el('tr', {},
-    el('th', {scope: 'row', title: visible(item.label)}, opened(item, {}, text(item.label, 80))),
-    el('td', {class: 'number'}, share(item.count)),
-    el('td', {class: 'bars'}, bar(item.count / most))))))
+  const bars = frequent.slice(0, isCounted ? maximumCounted : maximumBars)
+  if (!bars.length) return null
+  const most = bars[0].count
+  const row = (label, title, count, share, length) => el('tr', {},
+    el('th', {scope: 'row', title}, label), isCounted && el('td', {class: 'number'}, count.toLocaleString('en')),
+    el('td', {class: 'number'}, percent(share)), el('td', {class: 'bars'}, bar(length)))
+  const others = distinct - bars.length
+  const rest = total - bars.reduce((sum, {count}) => sum + count, 0)
+  return el('table', {class: 'chart', 'aria-label': name}, el('tbody', {}, bars.map(item => {
+    const href = address(item.condition)
+    return row(href ? el('a', {href}, text(item.label, 80)) : text(item.label, 80), visible(item.label), item.count, item.share, item.count / most)
+  }), isCounted && others > 0 && row(`${others} other${others > 1 ? 's' : ''}`, null, rest, rest / total, 0)))
 }

@@ -1,6 +1,7 @@
 // Files that are imported: chosen or dropped, uploaded, and what the server says about them.
 import {asked, button, bytes, choice, count, el, fill, labeled, say, text} from './dom.js'
 import {get, path, Refusal, send, userHeaders} from './api.js'
+import {addressOf, preview, withoutOptions} from './preview.js'
 import {link} from './router.js'
 
 /** Takes files that are dropped anywhere on the page, as long as its view is shown. */
@@ -42,10 +43,12 @@ export function proposedName(file) {
 export function importFile(file, {store = null, names = [], signal}) {
   const name = el('input', {value: store ?? proposedName(file.name), required: true, autocomplete: 'off', spellcheck: 'false', list: 'store-names'})
   let rule = 'fail'
-  const [bar, state, notices] = [el('progress', {'aria-label': 'Progress', hidden: true}), el('p', {role: 'status'}), el('ul', {class: 'notices'})]
-  const title = store ? ['Import ', text(file.name, 80), ' into ', text(store, 80)] : ['Import ', text(file.name, 80)]
   const stop = new AbortController()
   signal.addEventListener('abort', () => stop.abort(), {once: true})
+  const beginning = preview(file, {target: () => store ?? (names.includes(name.value) ? name.value : null), rule: () => rule, signal: stop.signal})
+  name.addEventListener('change', beginning.compare)
+  const [bar, state, notices] = [el('progress', {'aria-label': 'Progress', hidden: true}), el('p', {role: 'status'}), el('ul', {class: 'notices'})]
+  const title = store ? ['Import ', text(file.name, 80), ' into ', text(store, 80)] : ['Import ', text(file.name, 80)]
   asked(title, 'Import', async () => {
     fill(notices)
     const target = store ?? name.value
@@ -57,7 +60,7 @@ export function importFile(file, {store = null, names = [], signal}) {
       bar.value = value
     }
     try {
-      const end = await upload(target, file, rule, {
+      const end = await upload(target, file, {on_conflict: rule, file: file.name, ...beginning.parameters()}, {
         signal: stop.signal,
         sent: loaded => show(`${bytes(loaded)} of ${bytes(file.size)} sent`, loaded, 2 * file.size),
         progress: report => show(summary(report), file.size + Math.min(report.bytes, file.size), 2 * file.size),
@@ -72,11 +75,15 @@ export function importFile(file, {store = null, names = [], signal}) {
       bar.hidden = true
       throw error
     }
-    return [el('a', {class: 'button', href: link(target, 'documents')}, 'Open ', text(target, 80))]
+    return [el('a', {class: 'button primary', href: link(target, 'documents')}, 'Open ', text(target, 80))]
   }, () => stop.abort(), el('p', {class: 'counts'}, `${bytes(file.size)}. Documents as JSON, tables (.csv, .tsv) and dumps of CouchDB are recognized, also compressed by gzip.`),
   el('datalist', {id: 'store-names'}, names.map(name => el('option', {value: name}))),
   !store && labeled('Store, which is made if it does not exist', name),
-  choice('Documents that exist', 'rule', ['fail', 'skip', 'replace'], rule, chosen => { rule = chosen }),
+  beginning.element,
+  choice('Documents that exist', 'rule', ['fail', 'skip', 'replace'], rule, chosen => {
+    rule = chosen
+    beginning.compare()
+  }),
   bar, state, notices)
 }
 
@@ -96,15 +103,9 @@ function summary({imported, replaced, skipped, stale}) {
     skipped && `${skipped.toLocaleString('en')} skipped`, stale && `${stale.toLocaleString('en')} that have changed since were left`].filter(Boolean).join(', ')
 }
 
-/** Notices and errors name options of the command line, which the page does not have. */
-function withoutOptions(message) {
-  const rest = message.replace(/ \(--[^()]*\)|, or give --[^;)]*/g, '')
-  return rest.includes(' --') ? `${rest} (options of cdtquery import)` : rest
-}
-
 /** Sends a file; returns the last line of the reply. Only this kind of request tells how much is sent. */
-function upload(store, file, rule, {sent, progress, notice, signal}) {
-  const address = path(store, '_import') + `?on_conflict=${rule}&file=${encodeURIComponent(file.name)}`
+function upload(store, file, parameters, {sent, progress, notice, signal}) {
+  const address = addressOf(path(store, '_import'), parameters)
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     let [at, report, last] = [0, null, null]

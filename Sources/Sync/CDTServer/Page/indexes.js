@@ -4,10 +4,12 @@ import {get, getValues, path, post, repeat} from './api.js'
 import {chart, numberOf, selectorOf} from './distribution.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
+import {importFile, takeDrops} from './import.js'
 import {showProgress} from './plan.js'
 import {link} from './router.js'
 
 export async function showIndexes({main, store, signal}) {
+  takeDrops(signal, file => importFile(file, {store, signal}))
   const [list, names] = [el('div'), new Set()]
   const refresh = async () => {
     let note = null

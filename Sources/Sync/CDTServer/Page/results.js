@@ -133,7 +133,7 @@ export function resultList({store, signal, table, form, turn, explain, refused})
     const {time, documents, keys, warning} = state.end
     const parts = [isUnindexed(warning) ? 'no index' : state.plan && visible(sourceOf(state.plan), 80), !isNaN(documents) && `${count(documents, 'document')} read`, `${time.toFixed(1)} ms`]
     return button([icon('explain'), parts.filter(Boolean).join(' · ')], explain, {
-      id: 'chip', class: isUnindexed(warning) && !isMisspelled() ? 'chip slow' : 'chip', 'aria-description': 'Explains the query',
+      id: 'chip', class: isUnindexed(warning) && !isMisspelled() ? 'read slow' : 'read', 'aria-description': 'Explains the query',
       title: `Explain${isNaN(keys) ? '' : `; ${count(keys, 'index row')} read`}${warning ? `. ${warning}` : ''}`,
     })
   }
