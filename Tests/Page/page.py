@@ -20,8 +20,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.environ["CDTQUERY"]
 IMAGES = os.path.join(HERE, "..", "..", "docs", "images")
 # How long the page may take for anything: a slow machine must not fail a test.
-PATIENCE = 60
+PATIENCE = int(os.environ.get("PATIENCE", 60))
 WIDE, PHONE = (1280, 800), (390, 844)
+# A filter that finds every document, and is not the list of all.
+ALL = '{"_id": {"$gte": ""}}'
 
 
 def start_browser():
@@ -186,8 +188,8 @@ class PageTestCase(unittest.TestCase):
         """Opens a view of VIEWS: the first text is seen, the button or the menu of the next one is pressed, and so on."""
         self.open(store, view, **parameters)
         for at, text in enumerate(texts):
-            menu = next((summary for summary in self.all("summary") if at % 2 and summary.text == text), None)
-            menu.click() if menu else self.press(text) if at % 2 else self.see(text)
+            menu = at % 2 and self.summary(text)
+            menu.click() if menu else self.explain() if at % 2 and text == "Explain" else self.press(text) if at % 2 else self.see(text)
 
     def wait(self, condition, what):
         """Waits until a condition holds, and returns its value."""
@@ -247,8 +249,20 @@ class PageTestCase(unittest.TestCase):
     def press(self, name):
         self.click("button", name)
 
+    def summary(self, name):
+        """The part of a menu that opens it, if it is seen; a number may follow its name."""
+        return next((summary for summary in self.all("summary") if summary.is_displayed() and summary.text.startswith(name)), None)
+
     def menu(self, name):
-        self.wait(lambda: next((summary for summary in self.all("summary") if summary.text == name and summary.is_displayed()), None), f"the menu {name!r}").click()
+        self.wait(lambda: self.summary(name), f"the menu {name!r}").click()
+
+    def explain(self):
+        """Opens the plan of the results."""
+        self.wait(lambda: self.find("#chip").click() or True, "what was read")
+
+    def copy_as(self, form):
+        self.menu("Copy")
+        self.press(f"As {form}")
 
     def write(self, name, text):
         field = self.named("field", name)

@@ -6,14 +6,14 @@ from people import PeopleTestCase
 
 class Indexes(PeopleTestCase):
     def test_plan_as_a_tree_and_an_index_made_for_it(self):
-        self.open("contacts", "query", selector='{"$or": [{"city": "Bergen"}, {"name": "Person 7"}], "age": {"$lt": 50}}')
+        self.open("contacts", "documents", selector='{"$or": [{"city": "Bergen"}, {"name": "Person 7"}], "age": {"$lt": 50}}')
         self.see("Results 1 to")
-        self.press("Explain")
+        self.explain()
         self.see("any of", 'index "by_city": city at one value', 'index "by_name"', "estimated", "actual 1 row, 1 document", "The matcher decided")
         self.check_view("a plan of two sources")
-        self.open("planned", "query", selector='{"age": {"$lt": 3}}')
-        self.see("No matching index found")
-        self.press("Explain")
+        self.open("planned", "documents", selector='{"age": {"$lt": 3}}')
+        self.see("no index")
+        self.explain()
         self.see("every document", "actual 1,000 documents", "Indexes not used", "by_city", "An index on age would help.")
         self.check_view("a plan")
         self.picture("plan", "#plan")

@@ -4,7 +4,7 @@ import base64
 import json
 import os
 
-from page import PHONE, WIDE, PageTestCase
+from page import ALL, PHONE, WIDE, PageTestCase
 
 WRITING = {"$if": {"newDoc._deleted": {"$exists": False}}, "$then": {
     "newDoc": {"title": {"$type": "string"}, "done": {"$type": "boolean"}},
@@ -87,7 +87,7 @@ class Rules(PageTestCase):
 
     def test_rules_that_cant_be_read_are_named(self):
         self.log_in("mike")
-        broken = {"_id": "_design/broken", "_rev": "1-a", "language": "query", "validate_doc_update": {"newDoc": {"a": {"$get": 1}}}}
+        broken = {"_id": "_design/broken", "_rev": "1-a", "language": "documents", "validate_doc_update": {"newDoc": {"a": {"$get": 1}}}}
         self.send("POST", "/plain/_bulk_docs", {"new_edits": False, "docs": [broken]})
         self.open("plain", "document", id="ann")
         self.see("Rules They can't be read.")
@@ -140,7 +140,7 @@ class Rules(PageTestCase):
         # It is kept for the tab, and each view shows it.
         self.see("as anna", "anna does not see this document, or it does not exist.")
         self.check_view("a document that is not seen")
-        self.open("tasks", "query", selector="{}")
+        self.open("tasks", "documents", selector=ALL)
         self.see("as anna", "Results 1 to 2 of 2")
         self.open("plain")
         self.see("1 document")

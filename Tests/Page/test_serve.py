@@ -44,9 +44,9 @@ class Users(PageTestCase):
         self.press("Save")
         self.see('"age": 37', "2-")
         # It can be copied to somebody else's terminal.
-        self.open("contacts", "query", selector='{"age": {"$gt": 3}}')
+        self.open("contacts", "documents", selector='{"age": {"$gt": 3}}')
         self.see("Results 1 to 1 of 1")
-        self.press("Copy as a command")
+        self.copy_as("a command")
         self.see(f"cdtquery find {self.program.address}/contacts")
 
     def test_logging_out_and_not_logging_in(self):
@@ -97,7 +97,7 @@ class Roles(PageTestCase):
     @classmethod
     def make_stores(cls):
         files = {"note.txt": {"content_type": "text/plain", "data": "QnV5IG1pbGs="}}
-        read = {"_id": "_design/access", "language": "query", "read": [{"roles": ["*"], "selector": {"_id": {"$gt": "person-00"}}}]}
+        read = {"_id": "_design/access", "language": "documents", "read": [{"roles": ["*"], "selector": {"_id": {"$gt": "person-00"}}}]}
         for store in ("people", "public", "ruled"):
             cls.fill(store, people(60) + [{"_id": "files", "_attachments": files}] + [read] * (store == "ruled"))
             cls.tool("index", "create", f"stores/{store}", "city", "--name", "by_city")
@@ -152,9 +152,9 @@ class Roles(PageTestCase):
         self.see("60 documents", "person-01")
         self.assertNotIn("person-00", self.text)
         # Numbers that tell of other documents are left out.
-        self.open("ruled", "query", selector='{"age": 7}')
+        self.open("ruled", "documents", selector='{"age": 7}')
         self.see("Results 1 to 1 of 1, in")
-        self.press("Explain")
+        self.explain()
         self.see("What was read tells of documents that you may not see.", 'decided {"age":{"$eq":7}}')
         self.assertNotIn("NaN", self.text)
 
@@ -200,12 +200,12 @@ class ReadOnly(PageTestCase):
     def test_no_changes_are_offered(self):
         for view, parameters, seen in [
             ("documents", {}, "1 document"), ("document", {"id": "ann"}, '"age": 36'), ("indexes", {}, "There are no indexes."),
-            ("query", {"selector": '{"age": 36}'}, "Results 1 to 1"),
+            ("documents", {"selector": '{"age": 36}'}, "Results 1 to 1"),
         ]:
             self.open("contacts", view, **parameters)
             self.see(seen)
-            if view == "query":
-                self.press("Explain")
+            if view == "documents":
+                self.explain()
                 self.see("every document")
             self.check_view(view)
             offered = {element.accessible_name for element in self.all("main button, main a") if element.is_displayed()}

@@ -29,7 +29,11 @@ class Person:
 
     def unfold(self, name):
         self.count += 1
-        self.test.wait(lambda: next((s for s in self.test.all("summary") if s.text == name and s.is_displayed()), None), f"the menu {name!r}").click()
+        self.test.menu(name)
+
+    def explain(self):
+        self.count += 1
+        self.test.explain()
 
     def key(self, *keys):
         self.count += 1
@@ -59,19 +63,16 @@ class Tasks(PageTestCase):
     def test_01_a_slow_query_is_made_fast(self):
         person = self.person
         person.follow("orders")
-        person.follow("Query")
-        person.type("Selector", '{"total": 1500}')
+        person.type("Filter", '{"total": 1500}')
         person.press("Run")
-        self.see("No matching index found", "1,500 documents")
-        person.press("Explain")
+        self.see("no index", "1,500 documents")
+        person.explain()
         self.see("An index on total would help.")
         person.press("Make this index")
         self.see("Plan before and after the index", "total at one value")
-        self.took(5)
-        person.press("Run")
-        self.see("1 document and 1 index row read")
-        self.assertNotIn("No matching index found", self.text)
-        self.took(6)
+        self.took(4)
+        self.see("1 document read")
+        self.assertNotIn("no index", self.text)
         self.send("POST", "/orders/_index/_delete", {"ddoc": "total", "name": "total"})
 
     def test_02_a_conflict_is_merged(self):
@@ -124,8 +125,7 @@ class Tasks(PageTestCase):
             self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": directory})
             person = self.person
             person.follow("orders")
-            person.follow("Query")
-            person.type("Selector", '{"state": "open"}')
+            person.type("Filter", '{"state": "open"}')
             person.press("Run")
             self.see("of 750")
             person.unfold("All results")
@@ -134,7 +134,7 @@ class Tasks(PageTestCase):
             self.wait(lambda: os.path.exists(path) and not glob.glob(path + ".*"), "the file")
             with open(path) as file:
                 self.assertEqual(len(file.readlines()), 751)
-            self.took(5)
+            self.took(4)
 
     def test_07_changes_are_watched(self):
         person = self.person
@@ -144,8 +144,8 @@ class Tasks(PageTestCase):
         self.took(2)
         self.fill("torn", [{"_id": f"watched-{person.count}", "kind": "watched"}])
         self.see("1 change since the page was opened.")
-        person.follow("Query")
-        person.type("Selector", '{"kind": "watched"}')
+        person.follow("Documents")
+        person.type("Filter", '{"kind": "watched"}')
         person.choose("Live")
         person.press("Run")
         self.see("Live: 1 result")
@@ -172,8 +172,8 @@ class Tasks(PageTestCase):
     def test_09_a_view_is_shared_by_its_address(self):
         program = Program("serve", self.directory, "--bind", "127.0.0.1:0")
         self.addCleanup(program.close)
-        self.browser.get(f"{program.address}/_utils/#/db/orders/query")
-        self.person.type("Selector", '{"total": {"$lt": 15}}')
+        self.browser.get(f"{program.address}/_utils/#/db/orders/documents")
+        self.person.type("Filter", '{"total": {"$lt": 15}}')
         self.person.key(Keys.CONTROL + Keys.ENTER)
         self.see("Results 1 to 10 of 10")
         address, self.person.count = self.browser.current_url, 0

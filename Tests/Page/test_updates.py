@@ -3,7 +3,7 @@
 import json
 import re
 
-from page import Keys
+from page import ALL, Keys
 from people import PeopleTestCase
 
 COUNT = 1_300
@@ -43,7 +43,7 @@ class Updates(PeopleTestCase):
         self.find(f"dialog[open] button:not([type])").click()
 
     def test_all_results_are_updated_and_deleted(self):
-        self.open("tasks", "query", selector='{"done": false}', limit="5")
+        self.open("tasks", "documents", selector='{"done": false}', limit="5")
         self.see("Results 1 to 5 of 651")
         self.begin_update("tasks", 651, ("Set", "done", "now"), ("Set", "inner.b", "2.0"), ("Increment", "inner.a", "1"), ("Remove", "text"))
         self.see('All documents that match {"done": false} are changed')
@@ -66,26 +66,26 @@ class Updates(PeopleTestCase):
         self.write("Value 1", "now")
         self.press("Leave out change 4")
         self.confirm("Update")
-        self.see("651 documents changed.", "No results of 0")
+        self.see("651 documents changed.", "No documents match")
         text = self.tool("get", "stores/tasks", "z").replace(" ", "")
         for part in ('"done":"now"', '"price":1.10', '"inner":{"a":2,"b":2.0}'):
             self.assertIn(part, text)
         self.assertEqual(self.tool("find", "stores/tasks", '{"done": "now"}', "--count").strip(), "651")
-        self.open("tasks", "query", selector='{"done": true}')
+        self.open("tasks", "documents", selector='{"done": true}')
         self.see("of 650")
         # Not what was written since then.
-        self.write("Selector", "{}")
+        self.write("Filter", "{}")
         self.menu("All results")
         self.press("Delete…")
         self.see("Delete 650 documents of tasks?", 'All documents that match {"done": true} are deleted')
         self.check_view("the deletion of all results")
         self.assertIn("danger", self.find("dialog[open] button:not([type])").get_attribute("class"))
         self.confirm("Delete", "tasks")
-        self.see("650 documents deleted.", "No results of 0")
+        self.see("650 documents deleted.", "No documents match")
         self.assertEqual(self.tool("find", "stores/tasks", "{}", "--count").strip(), "651")
 
     def test_values_are_set_as_on_the_command_line(self):
-        self.open("carts", "query", selector="{}")
+        self.open("carts", "documents", selector=ALL)
         self.see("Results 1 to 3 of 3")
 
         def update(sees, *changes):
@@ -116,7 +116,7 @@ class Updates(PeopleTestCase):
             self.send("PUT", f"/{store}", None)
             for name, body in bodies.items():
                 self.send("PUT", f"/{store}/{name}", body)
-        self.open("renamed", "query", selector="{}")
+        self.open("renamed", "documents", selector=ALL)
         self.see("Results 1 to 3 of 3")
 
         def update(sees, *changes, **options):

@@ -1,5 +1,5 @@
-// What happens now: the changes of a store, of any process, and the replications of the server.
-import {button, count, el, fill, revision, table, tell, text, visible} from './dom.js'
+// What happens now: the changes of a store, of any process.
+import {button, count, el, fill, revision, tell, text, visible} from './dom.js'
 import {bulkGet, feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
@@ -89,31 +89,4 @@ function changesOf(parent, doc) {
   const keys = differences([parent, doc])
   return [keys.slice(0, maximumFields).map(key => el('div', {}, el('b', {}, text(pathText(key), 60)), ' ', valueText(before.get(key)), ' → ', valueText(after.get(key)))),
     keys.length > maximumFields && el('div', {class: 'soft'}, `and ${count(keys.length - maximumFields, 'other field')}`), !keys.length && el('span', {class: 'soft'}, 'no field')]
-}
-
-export async function showReplications({main, signal}) {
-  const list = el('div', {'aria-live': 'polite'})
-  fill(main, el('h1', {}, 'Replications'), list)
-  let known
-  await repeat(1000, signal, async () => {
-    let tasks
-    try {
-      tasks = await get('/_active_tasks', signal)
-    } catch (error) {
-      if (error.status !== 401 && error.status !== 403) throw error
-      fill(list, el('p', {}, error.message))
-      return false
-    }
-    const rows = tasks.filter(task => task.type === 'replication').map(task => [
-      task.source, task.target, task.continuous ? 'continuous' : 'once', `${task.changes_pending ?? 'unknown'}`,
-      `${task.docs_written ?? 0}`, task.lag_seconds == null ? 'unknown' : `${Math.round(task.lag_seconds)} s`,
-    ])
-    const key = JSON.stringify(rows)
-    if (key === known) return
-    known = key
-    fill(list, rows.length
-      ? table('Replications that run now', ['Source', 'Target', 'Kind', 'Changes to come#', 'Documents written#', 'Behind by#'],
-        rows.map(([source, target, ...others]) => [text(source, 200), text(target, 200), ...others]))
-      : el('p', {}, 'The server runs no replication. docs/server.md tells how to start one.'))
-  })
 }

@@ -169,7 +169,7 @@ async function showNearby({store, signal}, doc, menu) {
     const near = new Map(type === 'vector' ? [['$vector', numbers]] : [['$geometry', new Map([['type', 'Point'], ['coordinates', numbers]])]])
     const selector = line(new Map([[field, new Map([['$near', near]])], ['_id', new Map([['$ne', doc.get('_id')]])]]))
     const isOnly = [...fields.values()].filter(other => other === type).length === 1
-    menu.lastChild.append(el('a', {href: link(store, 'query', {selector})}, names[type], !isOnly && [' (', text(field, 40), ')']))
+    menu.lastChild.append(el('a', {href: link(store, 'documents', {selector})}, names[type], !isOnly && [' (', text(field, 40), ')']))
     menu.classList.remove('edits', 'admins')
   }
 }

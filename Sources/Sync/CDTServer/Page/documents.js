@@ -1,215 +1,310 @@
-// The documents in the order of their ids. Only the rows that are seen are in the page, and only those near them are fetched.
-import {choice, count, el, fill, say, tell, text, visible} from './dom.js'
-import {grid} from './grid.js'
+// The documents of a store: all of them, or those that a filter finds, as a table or as cards, with the one that is open beside them.
+import {button, choice, count, during, el, fill, icon, say, tell} from './dom.js'
+import {get, path, Refusal, save, winner} from './api.js'
+import {browser} from './browse.js'
+import {bulkMenu} from './bulk.js'
+import {copyMenu} from './copies.js'
+import {filterForm} from './filter.js'
+import {grid, namesInPath, valueAt} from './grid.js'
+import {historyMenu, keepQuery} from './history.js'
 import {importFile, takeDrops} from './import.js'
-import {get, lines, long, path, repeat, send} from './api.js'
-import {beginning, parse} from './json.js'
-import {link, remember, returnToPlace} from './router.js'
+import {line} from './json.js'
+import {isSame} from './merge.js'
+import {namesOf} from './names.js'
+import {showPlan} from './plan.js'
+import {isPlain, termsOf, unpaged, usualLimit} from './request.js'
+import {resultList} from './results.js'
+import {link, mayLeave, remember, returnToPlace, showInside} from './router.js'
+import {setAt} from './updates.js'
 
-/** The rows of a fetch, and the fetches that are kept: those nearest to what is seen. */
-const blockSize = 50
-const keptBlocks = 20
-/** Browsers limit the height of an element; beyond this one, a pixel stands for more rows. */
-const greatestHeight = 12_000_000
-const firstColumns = 6
+/** A document is opened beside the others in a window that is so wide, and in their place otherwise. */
+const wide = matchMedia('(min-width: 60rem)')
+/** The time for which a row must have the focus before its document is shown, while another one is. */
+const pause = 150
 
 export async function showDocuments({main, store, parameters, signal}) {
+  const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
   const state = {
-    store, signal, sequence: null, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(), failed: new Map(),
-    form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table',
+    store, signal, names: {fields: [], operators: []}, as: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', skip: Math.max(0, Number(parameters.get('skip')) || 0),
+    sequence: info.update_seq, opened: null, wanted: null, asked: null, browsing: null, opening: null,
   }
-  // The number of documents that the database has is not the one that the user sees.
-  const total = async () => (await get(path(store, '_all_docs') + '?limit=0', signal)).total_rows
-  const [info, seen, fields] = await Promise.all([get(path(store), signal), total(), get(path(store, '_fields') + '?limit=1000', signal)])
-  // An object has its members as columns, and an array is one.
-  const paths = fields.fields.filter(field => !field.path.includes('[]') && Object.keys(field.types).join() !== 'object')
-  state.paths = paths.sort((a, b) => b.documents - a.documents).map(field => field.path)
-  state.heading = el('p', {id: 'document-count'})
-  build(state, main)
-  state.sequence = info.update_seq
-  setTotal(state, seen)
-  returnToPlace()
+  const parameter = (name, usual = '') => parameters.get(name) ?? usual
+  state.plan = el('div', {id: 'plan'})
+  state.history = historyMenu(store, query => {
+    state.form.values = query
+    return runAgain(state)
+  }, () => state.form.values)
+  state.form = filterForm({
+    menus: [state.history, copyMenu(store, () => state.wanted ?? state.form.request(state.skip), state.plan, signal)], names: state.names, run: submit => submit ? during(submit, () => runAgain(state)) : runAgain(state),
+    values: {filter: parameter('selector'), sort: parameter('sort'), fields: parameter('fields'), limit: parameter('limit', `${usualLimit}`), collation: parameter('collation')},
+  })
+  build(state, main, parameters.has('live'), sharesOf(fields))
+  namesOf(store, signal).then(names => {
+    Object.assign(state.names, names)
+    state.form.editor.offer()
+    state.results.update()
+  }, tell)
   takeDrops(signal, file => importFile(file, {store, signal}))
-  await repeat(2000, signal, async () => {
-    const info = await get(path(store), signal)
-    // What could not be fetched before is fetched now.
-    if (info.update_seq === state.sequence) return fetchSoon(state)
-    state.sequence = info.update_seq
-    // What is shown stays until the new rows are there.
-    state.generation++
-    setTotal(state, await total())
-  })
+  const running = run(state, false)
+  if (parameters.has('open')) open(state, parameters.get('open'), false).catch(tell)
+  await running
 }
 
-function build(state, main) {
-  state.grid = grid({
-    label: 'Documents', store: state.store, 'aria-describedby': 'document-count', onchange: () => render(state),
-    // A query sorts by an index, says how long it takes, and offers the index that is missing.
-    onsort: name => { location.hash = link(state.store, 'query', {selector: '{}', sort: name === '_id' ? '_id:desc' : name}) },
+/** The paths of the fields that are columns, the frequent ones first. An object has its members as columns, and an array is one. */
+function sharesOf({fields, documents}) {
+  return fields.filter(field => !field.path.includes('[]') && Object.keys(field.types).join() !== 'object')
+    .sort((a, b) => b.documents - a.documents).map(field => ({path: field.path, share: field.documents / documents}))
+}
+
+function build(state, main, isLive, fields) {
+  const {store, signal, form} = state
+  const common = {
+    store, onopen: id => open(state, id).catch(tell), onedit: (...change) => saveCell(state, ...change), onsort: name => sortBy(state, name),
+  }
+  state.counted = el('p', {id: 'document-count'})
+  const all = grid({label: 'Documents', 'aria-describedby': 'document-count', onchange: () => state.browser.render(), onmove: (row, step) => state.browser.move(step), ...common})
+  const found = grid({label: 'Results', 'aria-describedby': 'summary', onchange: () => state.results.show(state.as), onmove: row => row.scrollIntoView({block: 'nearest'}), ...common})
+  state.grids = {all, found}
+  state.browser = browser({store, table: all, fields, counted: total => showCount(state, total)})
+  state.results = resultList({
+    store, signal, table: found, form, explain: () => explain(state), refused: error => refused(state, error),
+    turn: skip => {
+      state.skip = skip
+      return run(state)
+    },
   })
-  state.grid.sorted('_id', 'ascending')
-  state.grid.offer(state.paths, firstColumns)
-  state.table = state.grid.element
-  state.sizer = el('div', {class: 'sizer'})
-  state.scroller = el('div', {
-    class: 'grid scroller', tabindex: '0', role: 'region', 'aria-label': 'Documents', onscroll: () => scrolled(state),
-    onkeydown: event => moved(state, event),
-  }, el('div', {class: 'window'}, state.table), state.sizer)
-  const start = el('input', {id: 'start', spellcheck: 'false', size: '16'})
-  fill(main,
-    el('div', {class: 'row'}, el('h1', {}, 'Documents'), state.heading,
-      el('a', {class: 'button edits', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
-      choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
-        state.form = form
-        remember(link(state.store, 'documents', form === 'JSON' ? {as: 'JSON'} : {}))
-        render(state)
+  state.live = el('input', {type: 'checkbox', checked: isLive, onchange: () => liveChanged(state)})
+  state.columns = el('span')
+  state.list = el('div', {class: 'list', onkeydown: event => escaped(state, event)})
+  state.panel = el('aside', {class: 'panel', 'aria-label': 'The open document', hidden: true, onkeydown: event => escaped(state, event)})
+  const isFound = wanted => wanted && !isPlain(wanted)
+  fill(main, el('h1', {class: 'hidden'}, 'Documents'), form.element, form.hint,
+    el('div', {class: 'row tools'}, state.counted, state.results.summary,
+      el('label', {class: 'check live', title: 'Keeps the results as they are after each change'}, state.live, 'Live'),
+      choice('Show as', 'form', ['Table', 'JSON'], state.as, as => {
+        state.as = as
+        rememberQuery(state)
+        return state.wanted && show(state)
       }),
-      state.grid.menu,
-      el('form', {
-        class: 'row', onsubmit: event => {
-          event.preventDefault()
-          goTo(state, start.value).catch(tell)
-        },
-      }, el('label', {for: 'start'}, 'Go to id'), start, el('button', {}, 'Go'))),
-    state.scroller)
-  new ResizeObserver(() => {
-    state.height = null
-    setTotal(state, state.total)
-  }).observe(state.scroller)
+      state.columns,
+      bulkMenu(store, () => {
+        if (!state.wanted) throw new Error('No results are shown; press Run first.')
+        return unpaged(state.wanted)
+      }, () => isFound(state.wanted) ? state.results.start(state.wanted, state.live.checked) : undefined),
+      el('a', {class: 'button edits', href: link(store, 'document', {new: '1'}), 'aria-label': 'Add a document'}, icon('add'), el('span', {class: 'label'}, 'Add a document'))),
+    state.plan, el('div', {class: 'split'}, state.list, state.panel))
+  state.list.addEventListener('focusin', ({target}) => {
+    if (state.opened === null || !target.matches('tbody a')) return
+    clearTimeout(state.timer)
+    const id = new URLSearchParams(target.hash.split('?')[1]).get('id')
+    if (id !== state.opened) state.timer = setTimeout(() => open(state, id, false).catch(tell), pause)
+  })
 }
 
-async function goTo(state, id) {
-  // The offset is the number of the documents before the id.
-  const {offset, rows} = await get(path(state.store, '_all_docs') + `?limit=1&startkey=${encodeURIComponent(JSON.stringify(id))}`, state.signal)
-  setFirst(state, offset)
-  say(rows.length ? '' : 'There are no documents from this id on.')
-}
+function gridOf(state) { return isBrowsing(state) ? state.grids.all : state.grids.found }
 
-// MARK: Scrolling
+function isBrowsing({wanted, as, live}) { return wanted !== null && isPlain(wanted) && as === 'Table' && !live.checked }
 
-/** The height of a row. On a phone it is a card, and there is no row with the names of the columns. */
-function rowHeight(state) {
-  if (!state.height) {
-    const style = getComputedStyle(state.scroller)
-    ;[state.height, state.headRows] = [parseFloat(style.getPropertyValue('--row')) || 32, parseFloat(style.getPropertyValue('--head'))]
+/** Says how many documents there are, and what to do if there are none. */
+function showCount(state, total) {
+  state.counted.textContent = count(total, 'document')
+  if (!isBrowsing(state)) return
+  if (total) return state.browser.element.isConnected || fill(state.list, state.browser.element)
+  const {store, signal} = state
+  const file = el('input', {type: 'file', hidden: true, onchange: () => {
+    if (file.files.length) importFile(file.files[0], {store, signal})
+    file.value = ''
+  }})
+  if (!state.list.querySelector('.empty')) {
+    fill(state.list, el('div', {class: 'empty'}, el('h2', {}, 'This store has no documents yet'), el('p', {class: 'edits'}, 'Drop a file here: JSON, JSON Lines, CSV, or a dump of CouchDB.'),
+      el('p', {class: 'row edits'}, file, button('Choose a file…', () => file.click()), el('a', {class: 'button', href: link(store, 'document', {new: '1'})}, 'Add a document'))))
   }
-  return state.height
 }
 
-function rowsSeen(state) {
-  const rows = Math.floor(state.scroller.clientHeight / rowHeight(state))
-  return Math.max(1, rows - state.headRows)
+// MARK: Running
+
+function runAgain(state) {
+  state.skip = 0
+  return run(state)
 }
 
-function greatestFirst(state) { return Math.max(0, state.total - rowsSeen(state)) }
-
-function setTotal(state, total) {
-  state.total = total
-  state.heading.textContent = count(total, 'document')
-  const height = Math.min(greatestHeight, total * rowHeight(state))
-  state.sizer.style.height = `${height}px`
-  setFirst(state, Math.min(state.first, greatestFirst(state)))
-}
-
-/** Scrolls to a row: exactly, also where a pixel stands for several. */
-function setFirst(state, first) {
-  state.first = Math.max(0, Math.min(first, greatestFirst(state)))
-  const range = state.scroller.scrollHeight - state.scroller.clientHeight
-  const top = greatestFirst(state) ? state.first / greatestFirst(state) * range : 0
-  state.setTop = Math.round(top)
-  state.scroller.scrollTop = state.setTop
-  render(state)
-}
-
-function scrolled(state) {
-  const top = state.scroller.scrollTop
-  // What setFirst has caused.
-  if (Math.abs(top - state.setTop) < 1.5) return
-  state.setTop = top
-  const range = state.scroller.scrollHeight - state.scroller.clientHeight
-  state.first = range > 0 ? Math.round(top / range * greatestFirst(state)) : 0
-  render(state)
-}
-
-function moved(state, event) {
-  if (event.target !== state.scroller && !event.target.closest('td')) return
-  const seen = rowsSeen(state)
-  const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: seen, PageUp: -seen, Home: -Infinity, End: Infinity}
-  if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return
-  event.preventDefault()
-  setFirst(state, state.first + steps[event.key])
-}
-
-// MARK: Rows
-
-function render(state) {
-  if (!state.scroller.isConnected) return
-  const seen = rowsSeen(state) + 1
-  state.grid.measure((state.blocks.get(Math.floor(state.first / blockSize))?.rows ?? []).flatMap(row => row.doc ?? []))
-  const rows = []
-  for (let at = state.first; at < Math.min(state.first + seen, state.total); at++) rows.push(rowOf(state, at))
-  const focused = state.grid.body.contains(document.activeElement) ? document.activeElement.closest('tr').ariaRowIndex : null
-  state.grid.show(rows, state.form)
-  state.table.setAttribute('aria-rowcount', state.total + 1)
-  if (focused) (rows.find(row => row.ariaRowIndex === focused)?.querySelector('a') ?? state.scroller).focus({preventScroll: true})
-  fetchSoon(state)
-}
-
-function rowOf(state, at) {
-  const row = state.blocks.get(Math.floor(at / blockSize))?.rows[at % blockSize]
-  const cells = []
-  const columns = state.form === 'JSON' ? 1 : state.grid.columns.length
-  if (!row) {
-    cells.push(el('td', {class: 'waiting'}, '…'), ...Array.from({length: columns}, () => el('td')))
-  } else {
-    cells.push(el('td', {title: row.id.length > 12 ? visible(row.id) : null}, el('a', {href: link(state.store, 'document', {id: row.id})}, text(row.id || '(empty)', 120))))
-    if (!row.doc) cells.push(el('td', {colspan: columns, class: 'waiting'}, `${count(row.length, 'character')} of JSON, too long for a row`))
-    else if (state.form === 'JSON') cells.push(el('td', {class: 'value'}, text(beginning(row.doc))))
-    else cells.push(...state.grid.cells(row.doc))
-  }
-  return el('tr', {'aria-rowindex': at + 2}, cells)
-}
-
-function fetchSoon(state) {
-  clearTimeout(state.timer)
-  // While somebody scrolls fast, what is passed is not fetched.
-  state.timer = setTimeout(() => {
-    const last = Math.min(state.total - 1, state.first + rowsSeen(state))
-    for (let block = Math.floor(state.first / blockSize); block <= Math.floor(last / blockSize); block++) {
-      const {generation} = state
-      if ([state.blocks.get(block)?.generation, state.failed.get(block)].includes(generation) || state.loading.has(block)) continue
-      load(state, block).catch(error => {
-        // If the server does not answer, the question for changes tells it. Other failures stay until the store changes.
-        if (error.status === 0) return
-        state.failed.set(block, generation)
-        tell(error)
-      })
-    }
-  }, state.blocks.size ? 60 : 0)
-}
-
-async function load(state, block) {
-  state.loading.add(block)
-  const {generation} = state
+/** Runs the query of the form. */
+async function run(state, isNew = true) {
+  const {form, results} = state
   try {
-    const address = path(state.store, '_all_docs') + `?include_docs=true&limit=${blockSize}&skip=${block * blockSize}`
-    const response = await send('GET', address, {signal: state.signal})
-    const rows = []
-    for await (const {text, isWhole, length} of lines(response)) {
-      if (!text.startsWith('{"id"')) continue
-      if (!isWhole) rows.push(long(text, length))
-      else {
-        const row = parse(text.replace(/,$/, ''))
-        rows.push({id: row.get('id'), doc: row.get('doc')})
-      }
-    }
-    state.blocks.set(block, {rows, generation})
-    const distance = block => Math.abs(block * blockSize - state.first)
-    while (state.blocks.size > keptBlocks) {
-      state.blocks.delete([...state.blocks.keys()].reduce((farthest, block) => distance(block) > distance(farthest) ? block : farthest))
-    }
-    render(state)
-  } finally {
-    state.loading.delete(block)
+    state.wanted = form.request(state.skip)
+  } catch (error) {
+    state.wanted = null
+    state.browsing?.abort()
+    results.forget()
+    fill(state.list, results.element)
+    if (error.name !== 'AbortError') tell(error)
+    return
   }
+  form.showMeaning(line(state.wanted.get('selector')))
+  state.asked = form.values
+  rememberQuery(state, isNew)
+  fill(state.plan)
+  if (!isPlain(state.wanted)) {
+    keepQuery(state.store, state.asked)
+    state.history.update()
+  }
+  await show(state)
+}
+
+/** Shows what the query that was run last finds. */
+async function show(state) {
+  const {results} = state
+  state.browsing?.abort()
+  state.browsing = new AbortController()
+  const signal = AbortSignal.any([state.signal, state.browsing.signal])
+  const isPlainTable = isBrowsing(state)
+  fill(state.columns, state.as === 'Table' && gridOf(state).menu)
+  state.counted.hidden = !isPlainTable
+  results.summary.hidden = isPlainTable
+  if (isPlainTable) {
+    results.forget()
+    fill(state.list, state.browser.element)
+    state.browser.start(signal, state.sequence, returnToPlace).catch(error => { if (!signal.aborted) tell(error) })
+    return
+  }
+  fill(state.list, results.element)
+  results.show(state.as)
+  await results.start(state.wanted, state.live.checked)
+  gridOf(state).mark(state.opened ?? undefined)
+}
+
+/** Follows the query whose results are shown, or stops that. */
+function liveChanged(state) {
+  if (!state.wanted) return
+  rememberQuery(state)
+  if (state.live.checked) return show(state)
+  state.results.stop()
+}
+
+function refused(state, error) {
+  if (error.name === 'AbortError') return
+  state.results.forget()
+  state.wanted = null
+  if (error instanceof Refusal && error.status === 400) state.form.editor.fail(error)
+  else tell(error)
+}
+
+/** Sorts by a column: in its order, then in the reverse one, then not. Results without a sort are in the order of their distance. */
+function sortBy(state, name) {
+  const [before] = termsOf(state.wanted)
+  // All documents are in the order of their ids.
+  const usual = isBrowsing(state) && name === '_id' ? '_id:desc' : name
+  state.form.setSort(name === '_distance' ? '' : before?.[0] !== name ? usual : before[1] === 'asc' ? `${name}:desc` : '')
+  return runAgain(state).catch(tell)
+}
+
+function rememberQuery(state, isNew = false) {
+  const {form, store, skip, as, live, opened} = state
+  const {filter, sort, fields, limit, collation} = state.asked ?? form.values
+  const all = {
+    selector: filter.trim() === '{}' ? '' : filter, sort, fields, limit: limit === `${usualLimit}` ? '' : limit, collation, skip: skip || '',
+    as: as === 'JSON' ? as : '', live: live.checked ? '1' : '', open: opened ?? '',
+  }
+  remember(link(store, 'documents', Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))), isNew)
+}
+
+async function explain(state) {
+  const wanted = state.form.request(state.skip)
+  try {
+    await showPlan(state.plan, state.store, wanted, state.signal, plan => plan.matched || !state.form.unknownFields(wanted).length,
+      // What is said of the results is said again, with the index.
+      () => state.results.end && state.results.start(state.results.wanted, state.live.checked))
+    state.plan.querySelector('h2').focus()
+  } catch (error) {
+    refused(state, error)
+  }
+}
+
+// MARK: The open document
+
+/** Opens a document beside the others. */
+async function open(state, id, isNew = true) {
+  const {store, panel} = state
+  if (!wide.matches) {
+    location.hash = link(store, 'document', {id})
+    return
+  }
+  if (state.opened !== null && state.opened !== id && !panelMayLeave(state)) return
+  clearTimeout(state.timer)
+  const isFirst = state.opened === null
+  state.opened = id
+  rememberQuery(state, isFirst && isNew)
+  state.opening?.abort()
+  state.opening = new AbortController()
+  const signal = AbortSignal.any([state.signal, state.opening.signal])
+  panel.hidden = false
+  const isInTable = gridOf(state).mark(id)
+  if (isFirst) isInTable?.scrollIntoView({block: 'nearest'})
+  const body = el('div', {class: 'panel-body'})
+  const step = (number, label, name) => button([icon(name)], () => {
+    const next = gridOf(state).beside(id, number)
+    if (next === undefined) throw new Error(number > 0 ? 'This is the last row that is shown.' : 'This is the first row that is shown.')
+    return open(state, next, false)
+  }, {class: 'quiet', 'aria-label': label, title: label})
+  fill(panel, el('div', {class: 'row panel-head'}, step(-1, 'Previous row', 'up'), step(1, 'Next row', 'down'),
+    el('a', {class: 'button quiet', href: link(store, 'document', {id}), 'aria-label': 'Open as a page', title: 'Open as a page'}, icon('full')),
+    button([icon('close')], () => close(state), {class: 'quiet', 'aria-label': 'Close the document', title: 'Close (Escape)'})), body)
+  try {
+    await showInside('document', {
+      main: body, store, parameters: new URLSearchParams({id}), signal, inPanel: true,
+      reload: () => {
+        refresh(state)
+        return open(state, id, false)
+      },
+      closed: said => {
+        close(state, false)
+        refresh(state)
+        if (said) say(said)
+      },
+    })
+  } catch (error) {
+    if (signal.aborted) return
+    if (!body.hasChildNodes()) fill(body, el('p', {class: 'problem'}, error.message))
+    tell(error)
+  }
+}
+
+function panelMayLeave({panel}) { return !panel.querySelector('form[data-unsaved]') || mayLeave() }
+
+function close(state, asks = true) {
+  if (state.opened === null || asks && !panelMayLeave(state)) return
+  const {opened, panel} = state
+  clearTimeout(state.timer)
+  state.opening?.abort()
+  state.opened = null
+  panel.hidden = true
+  fill(panel)
+  rememberQuery(state)
+  const table = gridOf(state)
+  table.mark(undefined)
+  if (!table.focus(opened)) state.list.querySelector('[tabindex="0"]')?.focus()
+}
+
+function escaped(state, event) {
+  if (event.key !== 'Escape' || state.opened === null || event.defaultPrevented || event.target.closest('.menu[open], textarea, dialog, [aria-expanded=true]')) return
+  event.preventDefault()
+  close(state)
+}
+
+/** Shows again what the results are; the list of all documents notices changes itself. */
+function refresh(state) {
+  if (state.wanted && !isBrowsing(state) && !state.live.checked) state.results.start(state.wanted, false).catch(tell)
+}
+
+/** Saves a value that was edited in a cell, if nobody has changed it meanwhile; returns the document. */
+async function saveCell({store, signal}, id, place, before, value) {
+  const doc = await winner(store, id, signal)
+  if (!doc || !isSame(valueAt(doc, place), before)) throw new Error('The value was changed meanwhile, and is not saved. Run the query again to see it.')
+  doc.delete('_revisions')
+  const changed = setAt(doc, namesInPath(place), () => value)
+  const [row] = await save(store, line(changed))
+  changed.set('_rev', row.rev)
+  say('Saved.')
+  return changed
 }

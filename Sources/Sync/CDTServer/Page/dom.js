@@ -50,6 +50,16 @@ export async function during(element, action) {
   }
 }
 
+/** A picture of the sprite, beside a text or in something that has a name. */
+export function icon(name) {
+  const [svg, use] = ['svg', 'use'].map(kind => document.createElementNS('http://www.w3.org/2000/svg', kind))
+  svg.classList.add('icon')
+  svg.setAttribute('aria-hidden', 'true')
+  use.setAttribute('href', `icons.svg#${name}`)
+  svg.append(use)
+  return svg
+}
+
 /** A field with a label around it. */
 export function labeled(label, field) {
   return el('label', {}, el('span', {}, label), field)
@@ -215,7 +225,7 @@ export function bar(share) {
 
 /** A few choices of which one is chosen. */
 export function choice(legend, name, options, chosen, onchange) {
-  return el('fieldset', {class: 'choice'}, el('legend', {}, legend), options.map(option =>
+  return el('fieldset', {class: 'choice'}, el('legend', {class: 'hidden'}, legend), options.map(option =>
     el('label', {}, el('input', {
       type: 'radio', name, value: option, checked: option === chosen, onchange: () => onchange(option),
     }), option)))

@@ -119,7 +119,7 @@ function documentsOf(store, selector, {by, unwind}, row) {
   }
   if (element.size) conditions.set(unwind, new Map([['$elemMatch', element]]))
   else if (unwind && !conditions.has(unwind)) conditions.set(unwind, new Map([['$exists', true], ['$ne', []]]))
-  return link(store, 'query', {selector: line(selector.size ? new Map([['$and', [selector, conditions]]]) : conditions)})
+  return link(store, 'documents', {selector: line(selector.size ? new Map([['$and', [selector, conditions]]]) : conditions)})
 }
 
 function chartOf(store, body, groups, show, field) {

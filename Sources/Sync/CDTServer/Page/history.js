@@ -1,5 +1,5 @@
-// The queries that were run, which the browser keeps for each store until somebody logs out.
-import {button, el, fill, visible} from './dom.js'
+// The queries that were run and those with a name, which the browser keeps for each store until somebody logs out.
+import {asked, button, el, fill, icon, labeled, visible} from './dom.js'
 
 const kept = 30
 
@@ -23,17 +23,44 @@ export function forgetQueries() {
   try { localStorage.removeItem('queries') } catch {}
 }
 
-/** @param choose Called with a query that is chosen. */
-export function historyMenu(store, choose) {
+/** Those with a name are kept under that of the store with a mark that no store has. */
+const named = store => `${store}!`
+
+/**
+ * The queries that were run and those that have a name.
+ *
+ * @param choose Called with a query that is chosen.
+ * @param current Returns the query to give a name to.
+ */
+export function historyMenu(store, choose, current) {
   const list = el('div')
-  const menu = el('details', {class: 'menu'}, el('summary', {}, 'History'), list)
+  const menu = el('details', {class: 'menu'}, el('summary', {}, 'Queries'), list)
+  const chosen = query => () => {
+    menu.open = false
+    return choose(query)
+  }
+  const change = saved => {
+    write({...read(), [named(store)]: saved})
+    menu.update()
+  }
+  const saveAs = () => {
+    const name = el('input', {required: true, autocomplete: 'off'})
+    const query = current()
+    menu.open = false
+    asked('Save the query', 'Save', () => {
+      change([{...query, name: name.value}, ...(read()[named(store)] ?? []).filter(other => other.name !== name.value)])
+    }, null, labeled('Name', name))
+  }
   menu.update = () => {
-    const queries = read()[store] ?? []
-    fill(list, queries.length ? queries.map(query => button(visible(query.selector.replace(/\s+/g, ' '), 80) + (query.sort && `, by ${visible(query.sort, 40)}`), () => {
-      menu.open = false
-      return choose(query)
-    }, {title: visible(query.selector, 1_000)})) : 'No query was run yet.')
+    const {[store]: queries = [], [named(store)]: saved = []} = read()
+    fill(list, button('Save the query…', saveAs), saved.length > 0 && el('h3', {}, 'Saved'), saved.map(query => el('div', {class: 'row'},
+      button(visible(query.name, 60), chosen(query), {title: visible(titleOf(query), 1_000)}),
+      button([icon('close')], () => change(saved.filter(other => other.name !== query.name)), {class: 'quiet', 'aria-label': `Remove ${visible(query.name, 60)}`}))),
+    queries.length > 0 && el('h3', {}, 'History'), queries.map(query => button(visible(titleOf(query), 80), chosen(query), {title: visible(titleOf(query), 1_000)})),
+    !queries.length && !saved.length && 'No query was run yet.')
   }
   menu.update()
   return menu
 }
+
+function titleOf({filter, sort}) { return `${filter.trim().replace(/\s+/g, ' ') || 'all documents'}${sort && `, by ${sort}`}` }

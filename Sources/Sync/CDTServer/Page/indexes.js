@@ -87,7 +87,7 @@ function distribution(store, field, filter) {
     if (condition === null) return undefined
     const type = Array.isArray(condition) ? 'array' : condition instanceof Map && !condition.size ? 'object' : null
     const selector = selectorOf(name, type ? new Map([['$type', type]]) : condition)
-    return link(store, 'query', {selector: line(filter ? new Map([['$and', [filter, selector]]]) : selector)})
+    return link(store, 'documents', {selector: line(filter ? new Map([['$and', [filter, selector]]]) : selector)})
   }
   const [name, distinct, sample] = ['field', 'distinct', 'sample'].map(member => field.get(member))
   return el('details', {}, el('summary', {}, 'Distribution of ', text(name, 120)),

@@ -1,23 +1,24 @@
 // The page: its views, and logging in.
 import {during, fill, tell, text} from './dom.js'
 import {endUsers, onLogin, send} from './api.js'
-import {mayLeave, registerPlace, registerReader, registerView, start} from './router.js'
+import {mayLeave, registerFollower, registerPlace, registerReader, registerView, start} from './router.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
 import {showSchema} from './schema.js'
-import {showQuery} from './query.js'
 import {showGroups} from './groups.js'
 import {showIndexes} from './indexes.js'
 import {showConflicts} from './conflicts.js'
-import {showChanges, showReplications} from './changes.js'
+import {showChanges} from './changes.js'
+import {showReplications} from './replications.js'
 import {showReader} from './rules.js'
 import {forgetQueries} from './history.js'
+import {followStore, start as startRail} from './rail.js'
+import './keys.js'
 import './menus.js'
 
 registerView('documents', 'Documents', showDocuments)
 registerView('schema', 'Schema', showSchema)
-registerView('query', 'Query', showQuery)
 registerView('groups', 'Groups', showGroups)
 registerView('indexes', 'Indexes', showIndexes)
 registerView('conflicts', 'Conflicts', showConflicts)
@@ -26,6 +27,7 @@ registerView('document', null, showDocument)
 registerPlace('stores', 'Stores', showStores)
 registerPlace('replications', 'Replications', showReplications)
 registerReader(showReader)
+registerFollower(followStore)
 
 // MARK: Logging in
 
@@ -64,6 +66,7 @@ async function ask(refusal) {
       showUser(await (await fetch('/_session')).json())
       showReader()
       showAccess()
+      startRail()
       return true
     }
     reason = (await response.json()).reason
@@ -90,6 +93,7 @@ logout.addEventListener('click', () => during(logout, async () => {
   endUsers()
   forgetQueries()
   logout.hidden = true
+  startRail()
   dispatchEvent(new Event('reload'))
 }))
 // Without a session the first request of the view asks.

@@ -2,7 +2,7 @@
 //
 //     #/                            the stores
 //     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
-import {button, el, fill, sayInNewView, tell, text} from './dom.js'
+import {button, count, el, fill, sayInNewView, tell, text} from './dom.js'
 
 /** The views of a store by their names, with their titles; one without a title is not in the list of views. */
 const views = new Map()
@@ -10,6 +10,8 @@ const views = new Map()
 const places = new Map()
 
 let showReader = null
+/** What follows the store that is open: called with its name, or null. */
+const followers = []
 let leaving = new AbortController()
 /** The address that is shown, so that a view can write its parameters without being shown again. */
 let shown = null
@@ -20,6 +22,11 @@ export function registerPlace(name, title, show) { places.set(name, {title, show
 
 /** Sets what shows, beside the name of a store, who reads it; it is called with the name, or null. */
 export function registerReader(show) { showReader = show }
+
+export function registerFollower(follow) { followers.push(follow) }
+
+/** Shows a view of a store in a part of another one. */
+export function showInside(name, options) { return views.get(name).show(options) }
 
 /** The address of a view of a store. */
 export function link(store, view, parameters = {}) {
@@ -100,19 +107,31 @@ async function show() {
 function showFrame(store, view, opened, id) {
   const place = document.getElementById('place')
   const nav = document.getElementById('views')
-  document.title = store ? `${views.get(view).title ?? (id || 'Document')} · ${store}` : places.get(opened).title
+  const title = store ? views.get(view).title ?? (id || 'Document') : places.get(opened).title
+  document.title = store ? `${title} · ${store}` : title
   for (const name of places.keys()) {
     const element = document.getElementById(name)
     element.toggleAttribute('aria-current', name === opened)
     if (name === opened) element.setAttribute('aria-current', 'page')
   }
-  fill(place, store ? text(store) : null)
+  // On a phone, the view is in the title, too.
+  fill(place, store ? [text(store, 100), el('span', {class: 'soft', 'aria-hidden': 'true'}, ' ▸ ', views.get(view).title ?? 'Document')] : title)
   showReader(store)
   nav.hidden = !store
-  fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) =>
-    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : name === 'documents' && view === 'document' ? 'true' : null}, title)))
-  // On a phone, the head scrolls.
-  document.querySelector('header [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'})
+  fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) => el('a', {
+    href: link(store, name), 'data-view': name, 'aria-current': name === view ? 'page' : name === 'documents' && view === 'document' ? 'true' : null,
+  }, title)))
+  for (const follow of followers) follow(store)
+  // On a phone, the views scroll.
+  nav.querySelector('[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'})
+}
+
+/** Shows a number beside the name of a view of the store that is open; 0 for none. */
+export function badge(view, number, noun) {
+  const element = document.querySelector(`#views [data-view=${view}]`)
+  if (!element) return
+  element.querySelector('.badge')?.remove()
+  if (number) element.append(el('span', {class: 'badge', title: count(number, noun)}, number.toLocaleString('en')))
 }
 
 /** Whether an editor has text that is not saved. */

@@ -34,7 +34,7 @@ function showField(store, field, documents, proposed) {
   const name = place.replaceAll('[]', '')
   const values = [...types.values()].reduce((sum, count) => sum + count, 0)
   // A query can't name a field without a name.
-  const address = condition => namesInPath(name).includes('') ? undefined : link(store, 'query', {selector: line(selectorOf(place, condition))})
+  const address = condition => namesInPath(name).includes('') ? undefined : link(store, 'documents', {selector: line(selectorOf(place, condition))})
   const query = (label, condition) => address(condition) ? el('a', {href: address(condition)}, label) : el('span', {}, label)
   // Where all are of one type, the query for it would find every document.
   const typesOf = [...types].sort((a, b) => b[1] - a[1]).map(([type, number]) => types.size > 1

@@ -1,5 +1,5 @@
 // The stores: how many documents, bytes, conflicts and indexes they have, as it changes.
-import {asked, button, bytes, count, el, fill, labeled, say, table, text} from './dom.js'
+import {asked, button, bytes, count, el, fill, icon, labeled, say, table, text} from './dom.js'
 import {called, get, path, repeat, send, userOf} from './api.js'
 import {importFile, takeDrops} from './import.js'
 import {link} from './router.js'
@@ -9,8 +9,7 @@ const pageSize = 50
 export async function showStores({main, parameters, signal}) {
   const skip = Math.max(0, Number(parameters.get('skip')) || 0)
   const list = el('div')
-  const name = el('input', {id: 'store-name', required: true, spellcheck: 'false'})
-  const tools = el('div', {class: 'row', hidden: true}, button('New store', () => makeStore(), {class: 'edits'}),
+  const tools = el('div', {class: 'row', hidden: true}, button([icon('add'), 'New store'], () => makeStore(), {class: 'edits primary'}),
     button('Import a file', () => chooseFile(null), {class: 'edits'}), el('span', {class: 'counts edits'}, 'or drop one here'))
   let [names, target] = [[], null]
   const start = (file, store) => importFile(file, {store, names, signal})
@@ -24,34 +23,21 @@ export async function showStores({main, parameters, signal}) {
     target = store
     file.click()
   }
-  fill(main, el('div', {class: 'row'}, el('h1', {}, 'Stores'), tools, file), list,
-    el('form', {
-      class: 'row', onsubmit: event => {
-        event.preventDefault()
-        location.hash = link(name.value, 'documents')
-      },
-    }, el('label', {for: 'store-name'}, 'Open a store by its name'), name, el('button', {}, 'Open')))
+  fill(main, el('div', {class: 'row'}, el('h1', {}, 'Stores'), tools, file), list)
   const details = new Map()
-  let beginning = null
+  let [beginning, isAdmin] = [null, null]
   const refresh = async () => {
-    let infos
-    try {
-      infos = await get(`/_dbs_info?limit=${pageSize + 1}&skip=${skip}`, signal)
-    } catch (error) {
-      if (error.status !== 401 && error.status !== 403) throw error
-      // Only server admins may list them.
-      fill(list, el('p', {}, error.message))
-      return false
-    }
-    // Those who may list the stores may make and delete them.
-    if (tools.hidden) takeDrops(signal, file => start(file, null))
-    tools.hidden = false
+    const infos = await get(`/_dbs_info?readable=true&limit=${pageSize + 1}&skip=${skip}`, signal)
+    // Those who may administer the server make and delete stores.
+    isAdmin ??= (await get('/_session', signal)).userCtx.roles.includes('_admin')
+    if (isAdmin && tools.hidden) takeDrops(signal, file => start(file, null))
+    tools.hidden = !isAdmin
     if (!infos.length) beginning ??= skip ? el('p', {}, 'There are no more stores.') : howToBegin((await get('/', signal)).directory)
     // Those with neither were deleted meanwhile.
     const page = infos.slice(0, pageSize).filter(row => row.info || row.reason)
     await Promise.all(page.filter(row => row.info).map(row => update(details, row, signal)))
     names = page.map(row => row.key)
-    const actions = {import: chooseFile, delete: (store, info) => deleteStore(store, info, refresh)}
+    const actions = {isAdmin, import: chooseFile, delete: (store, info) => deleteStore(store, info, refresh)}
     showList(list, page, details, pages(skip, infos.length > pageSize), actions, beginning)
   }
   await repeat(2000, signal, refresh)
@@ -91,8 +77,8 @@ function menu(store, info, actions) {
   const items = el('div', {},
     info && button('Import a file…', () => actions.import(store), {class: 'edits'}),
     info && el('a', {href: path(store, '_backup'), download: ''}, 'Back up'),
-    button('Delete…', () => actions.delete(store, info), {class: 'edits'}))
-  const element = el('details', {class: 'menu'}, el('summary', {'aria-label': `Actions for ${store}`}, 'Actions'), items)
+    actions.isAdmin && button('Delete…', () => actions.delete(store, info), {class: 'edits danger'}))
+  const element = el('details', {class: 'menu dots'}, el('summary', {'aria-label': `Actions for ${store}`, title: 'Actions'}, icon('more')), items)
   // A question then gives the focus back to what is seen.
   items.addEventListener('click', () => {
     element.open = false

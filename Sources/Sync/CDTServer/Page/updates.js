@@ -179,7 +179,7 @@ function takenFrom(outer, [name, ...names], refusal) {
 }
 
 /** Sets a value, as `cdtquery update --set` does: also that of an element of an array. Missing objects on the way are made. */
-function setAt(outer, [name, ...names], make) {
+export function setAt(outer, [name, ...names], make) {
   if (name === undefined) return make(outer)
   if (outer === undefined) return new Map([[name, setAt(outer, names, make)]])
   if (outer instanceof Map) return outer.set(name, setAt(outer.get(name), names, make))
