@@ -2,7 +2,7 @@
 const found = new Set()
 const slack = 2
 // What lies over the rest on purpose, each with a layer of its own.
-const layers = 'dialog, .menu > div, .completions, #status, thead th, header, #rail'
+const layers = 'dialog, .editing > .actions, .merging > .actions, .menu > div, .completions, #status, thead th, header, #rail, #rail'
 const unseen = '.behind, .gutter, .hidden, .tail, .skip:not(:focus), noscript, option'
 const isSeen = element => element.checkVisibility({visibilityProperty: true}) && !element.closest(unseen)
 const called = element => {

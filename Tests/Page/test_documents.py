@@ -115,6 +115,63 @@ class Documents(PageTestCase):
         self.press("Save")
         self.see("Revisions")
 
+    def test_earlier_revisions_have_times_and_the_menus_copy(self):
+        for number in range(40):
+            self.send("PUT", "/people/p7", {**self.body("p7"), "age": number})
+        self.open("people", "document", id="p7")
+        self.wait(lambda: len(self.all("section:has(.tree) time")) == 30, "the times of the newest")
+        self.press("Show 11 older revisions")
+        self.wait(lambda: len(self.all("section:has(.tree) time")) == 41, "the times of all")
+        self.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        copied = lambda: self.browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        for name, part in (("JSON", '"age": 39'), ("Id", "p7"), ("curl command", "/people/p7'")):
+            self.menu("Copy")
+            self.press(name)
+            self.wait(lambda: part in copied(), part)
+
+    def test_documents_that_are_near_are_one_link_away(self):
+        point = lambda *numbers: {"type": "Point", "coordinates": numbers}
+        self.fill("near", [{"_id": name, "place": point(8, at), "inner": {"taste": [1, at]}} for at, name in enumerate(("here", "next", "far"))] + [{"_id": "none"}])
+        self.tool("index", "create", "stores/near", "place", "--place")
+        self.tool("index", "create", "stores/near", "inner.taste", "--vector", "2")
+        self.open("near", "document", id="here")
+        for name in ("Close by", "More like this"):
+            self.see("Revisions")
+            self.wait(lambda: len(self.all(".menu a")) == 3, "the links")
+            self.menu("⋯")
+            self.click("link", name)
+            self.see("next", "far")
+            self.assertNotIn("here\n", self.find("main").text)
+            self.browser.back()
+        self.open("near", "document", id="none")
+        self.see("Revisions")
+        self.assertEqual(len(self.all(".menu a")), 1)
+
+    def test_a_document_is_shown_and_changed_in_a_panel(self):
+        self.open("people", "indexes")
+        self.see("There are no indexes.")
+        self.run_script("""window.panel = document.createElement('div')
+          panel.style.width = '390px'
+          document.getElementById('main').append(panel)
+          window.said = []
+          const options = {main: panel, store: 'people', parameters: new URLSearchParams({id: 'p8'}), signal: new AbortController().signal, inPanel: true}
+          import('/_utils/document.js').then(({showDocument}) => {
+            const show = () => showDocument({...options, reload: show, closed: text => { said.push(text); panel.remove() }})
+            show()
+          })""")
+        self.see("Revisions", '"age": 8')
+        self.check_view("a document in a panel")
+        self.press("Edit")
+        self.check_view("the editor in a panel")
+        self.write("The document as JSON", '{"age": 88}')
+        self.press("Save")
+        self.see('"age": 88', "Saved.")
+        self.assertEqual(self.body("p8")["_rev"][:2], "2-")
+        self.press("Delete")
+        self.find("dialog[open] button:not([type])").click()
+        self.wait(lambda: self.run_script("return said.join()") == "Deleted.", "what is said")
+        self.assertIn("/indexes", self.browser.current_url)
+
     def test_changes_say_what_has_changed(self):
         self.send("PUT", "/people/p4", {**self.body("p4"), "age": 40, "name": "<b>Four</b>", "hat": True})
         self.send("DELETE", f"/people/p5?rev={self.body('p5')['_rev']}")

@@ -16,7 +16,7 @@ class Editing(PeopleTestCase):
         self.check_view("the editor")
         self.named("field", "The document as JSON").send_keys("}")
         self.press("Save")
-        self.see('"price": 1.10')
+        self.see('"price": 1.10', "Revisions")
         self.check_view("a document")
         self.press("Edit")
         # As somebody types: at the end of a line in the middle.
@@ -107,6 +107,95 @@ class Editing(PeopleTestCase):
             self.wait(self.question, "the question").accept()
             self.see(seen)
             self.assertEqual(self.all("textarea"), [])
+
+    def test_the_editor_numbers_lines_keeps_indentation_and_marks_brackets(self):
+        self.fill("tasks", [{"_id": "indented", "n": 1, "tags": ["a"], "inner": {"list": [{"x": 1, "y": {"z": 2}}]}}])
+        self.open("tasks", "document", id="indented")
+        self.press("Edit")
+        field = self.named("field", "The document as JSON")
+        text = lambda: field.get_property("value")
+        select = lambda part: self.run_script("const at = arguments[0].value.indexOf(arguments[1]); arguments[0].setSelectionRange(at, at + arguments[1].length)", field, part)
+        self.assertEqual(self.find(".gutter").get_property("innerText").split(), [str(number + 1) for number in range(text().count("\n") + 1)])
+        self.assertEqual([(part.get_attribute("class"), part.get_property("textContent")) for part in self.all(".behind div div span:not(.pair)")[:4]],
+                         [("key", '"n"'), ("numeral", "1"), ("key", '"tags"'), ("string", '"a"')])
+        field.send_keys(Keys.CONTROL, Keys.HOME)
+        self.assertEqual([pair.get_property("textContent") for pair in self.all(".behind .pair")], ["{", "}"])
+        # Enter keeps the indentation, and a bracket makes it deeper.
+        field.send_keys(Keys.ARROW_DOWN, Keys.END, Keys.ENTER, '"more": {', Keys.ENTER, '"deep": true', Keys.ENTER, "},")
+        self.assertIn('\n  "n": 1,\n  "more": {\n    "deep": true\n    },\n', text())
+        # Tab indents what is selected, and leaves the field otherwise.
+        select('"deep": true\n    }')
+        field.send_keys(Keys.SHIFT, Keys.TAB)
+        self.assertIn('\n  "deep": true\n  },\n', text())
+        select('"deep"')
+        field.send_keys(Keys.TAB)
+        self.assertIn('\n    "deep": true\n  },\n', text())
+        field.send_keys(Keys.CONTROL, "z")
+        self.assertIn('\n  "deep": true\n  },\n', text())
+        self.run_script("arguments[0].setSelectionRange(0, 0)", field)
+        field.send_keys(Keys.TAB)
+        self.assertEqual(self.run_script("return document.activeElement.textContent"), "Save")
+        # A click on a number selects the block that begins in its line.
+        self.find(".gutter div div:nth-child(3)").click()
+        self.assertEqual(self.run_script("return arguments[0].value.slice(arguments[0].selectionStart, arguments[0].selectionEnd)", field), '  "more": {\n  "deep": true\n  }')
+        # Escape asks before it drops the text.
+        field.send_keys(Keys.ESCAPE)
+        self.wait(self.question, "the question").dismiss()
+        self.assertIn('"deep"', text())
+        field.send_keys(Keys.ESCAPE)
+        self.wait(self.question, "the question").accept()
+        self.wait(lambda: self.run_script("return document.activeElement.textContent") == "Edit", "the document again")
+        self.press("Edit")
+        self.named("field", "The document as JSON").send_keys(Keys.ESCAPE)
+        self.named("button", "Edit")
+
+    def test_a_fault_is_corrected_in_its_line_alone(self):
+        self.fill("tasks", [{"_id": "wrong", "n": 1}])
+        self.open("tasks", "document", id="wrong")
+        self.press("Edit")
+        field = self.named("field", "The document as JSON")
+        lines = ["{", '  "a": 1', '  "total": 0551.58,', "  'b': word,", '  "c": "open,', '  "d": [1,2],', "}"]
+        self.run_script("arguments[0].value = arguments[1]", field, "\n".join(lines))
+        for row, said, changed in [
+            (1, 'Line 3, column 3: "," or "}" is missing; did you mean "a": 1,? Use it', '  "a": 1,'),
+            (2, 'Line 3, column 13: "," or "}" is missing; did you mean "total": 551.58,? Use it', '  "total": 551.58,'),
+            (3, 'Line 4, column 3: a name in quotes is missing; did you mean "b": "word",? Use it', '  "b": "word",'),
+            (4, 'did you mean "c": "open",? Use it', '  "c": "open",'),
+            (5, 'Line 7, column 1: a name in quotes is missing; did you mean "d": [1,2]? Use it', '  "d": [1,2]'),
+        ]:
+            self.press("Save")
+            self.wait(lambda: said in self.find(".problem").text, said)
+            if row == 2:
+                self.check_view("a correction")
+            self.press("Use it")
+            lines[row] = changed
+            self.assertEqual(field.get_property("value").split("\n"), lines)
+        # A number that is none is not made a text.
+        self.run_script("arguments[0].value = arguments[1]", field, '{\n  "total": 1.2.3\n}')
+        self.press("Save")
+        self.see('Line 2, column 15: "," or "}" is missing')
+        self.assertNotIn("did you mean", self.text)
+        self.run_script("arguments[0].value = '{}'", field)
+        self.press("Save")
+        self.see("Saved.")
+
+    def test_a_long_text_is_colored_where_it_is_seen(self):
+        self.open("tasks", "document", new="1")
+        field = self.named("field", "The document as JSON")
+        took = self.run_script(r"""const [field] = arguments
+          field.value = `{\n${Array.from({length: 40000}, (_, at) => `  "field ${at}": "value",`).join('\n')}\n  "last": 1\n}`
+          const start = performance.now()
+          field.dispatchEvent(new Event('input'))
+          field.scrollTop = 400000
+          return [field.value.length, performance.now() - start]""", field)
+        self.assertGreater(took[0], 900_000)
+        self.wait(lambda: '"field 19' in self.find(".behind").get_property("textContent"), "the lines that are seen")
+        self.assertLess(len(self.all(".behind div div")), 300)
+        aligned = self.run_script(r"""const [area] = arguments, height = parseFloat(getComputedStyle(area).lineHeight)
+          const line = document.querySelector('.behind div div')
+          return line.getBoundingClientRect().top - area.getBoundingClientRect().top + area.scrollTop - (parseInt(/\d+/.exec(line.textContent)[0]) + 1) * height""", field)
+        # The first line is below the border and the padding.
+        self.assertAlmostEqual(aligned, 10.6, delta=2)
 
 
 class EditingOnPhone(Editing):

@@ -24,6 +24,13 @@ class Merging(PeopleTestCase):
         theirs = next(name for name in chosen if name.startswith("place of Theirs"))
         self.assertTrue(theirs)
         self.assertIn("who.age of Yours", chosen)
+        self.see("2 fields differ from Theirs")
+        self.click("choice", "text of Yours")
+        self.assertEqual([line.text.strip() for line in self.all("[aria-label='The merged document'] .marked")], ['"text": "mine",', '"who": {"name": "ann", "age": 4}'])
+        # Cancel leads back to the text.
+        self.press("Cancel")
+        self.assertIn('"mine"', self.named("field", "The document as JSON").get_property("value"))
+        self.press("Save")
         self.click("choice", "text of Yours")
         self.press("Save the merged document")
         self.see("3-")
@@ -71,6 +78,36 @@ class Merging(PeopleTestCase):
         self.assertNotIn("_conflicts", merged)
         self.assertEqual(list(merged["_attachments"]), ["x.txt"])
         self.assertEqual(merged["_attachments"]["x.txt"]["length"], 6)
+
+    def test_arrays_are_merged_as_sets_and_by_a_key_as_on_the_command_line(self):
+        name = "arrays"
+        base = {"tags": ["a", "b", "c"], "items": [{"id": 1, "n": 1}, {"id": 2, "n": 1}, {"id": 3, "n": 1}], "plain": [1]}
+        winner = {"tags": ["a", "c", "x"], "items": [{"id": 2, "n": 1}, {"id": 1, "n": 2, "new": True}, {"id": 4}], "plain": [1]}
+        other = {"tags": ["b", "c", "y", "x"], "items": [{"id": 1, "n": 1, "m": 3}, {"id": 9}, {"id": 2, "n": 5}, {"id": 3, "n": 1}], "plain": [1, 2]}
+        self.open()
+        self.send("PUT", "/cli", None)
+        for store in ("torn", "cli"):
+            digest = self.send("PUT", f"/{store}/{name}", base)["rev"].split("-")[1]
+            self.send("POST", f"/{store}/_bulk_docs", {"new_edits": False, "docs": [
+                {"_id": name, "_revisions": {"start": 2, "ids": [leaf, digest]}, **body} for leaf, body in (("bbb", winner), ("aaa", other))]})
+        self.open("torn", "document", id=name)
+        self.press("Merge them")
+        self.see("1 field differs from Winner, 2-bbb.", "Before")
+        self.assertEqual([choice.accessible_name for choice in self.all(".arrays input")],
+                         ["tags of all, as a set", "items of all, as a set", "items of all, by id"])
+        self.click("choice", "tags of all, as a set")
+        self.click("choice", "items of all, by id")
+        self.see("3 fields differ from Winner, 2-bbb.")
+        self.check_view("the merge of arrays")
+        self.press("Cancel")
+        self.press("Merge them")
+        self.click("choice", "tags of all, as a set")
+        self.click("choice", "items of all, by id")
+        self.press("Save the merged document")
+        self.see("The conflict is resolved.")
+        merged = self.send("GET", f"/torn/{name}?conflicts=true")
+        expected = json.loads(self.tool("resolve", "stores/cli", name, "--merge", "fields", "--as-set", "tags", "--by-key", "items=id"))
+        self.assertEqual({**merged, "_rev": ""}, {**expected, "_rev": ""})
 
     def test_a_merge_that_comes_too_late_deletes_nothing(self):
         name = "late"

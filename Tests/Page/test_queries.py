@@ -16,10 +16,7 @@ class Queries(PageTestCase):
     def make_stores(cls):
         cls.fill("orders", [{"_id": f"order-{number:04}", "state": ["open", "shipped"][number % 2], "n": number, "inner": {"note": 'a "word", two'}}
                             for number in range(COUNT)])
-        cls.fill("tasks", [{"_id": f"task-{number:04}", "done": number % 2 == 0, "price": number} for number in range(COUNT)])
-        # Also numbers that JavaScript would write differently.
-        cls.tool("import", "stores/tasks", "-", text='{"_id": "z", "done": false, "price": 1.10, "inner": {"a": 1}}\n')
-        cls.fill("carts", [{"_id": "array", "items": [{"price": 5, "name": "x"}, 7]}, {"_id": "text", "items": "none"}, {"_id": "z"}])
+        cls.fill("tasks", [{"_id": "task-0000", "done": True, "price": 0}])
 
     def run_query(self, selector, sees):
         self.write("Filter", selector).send_keys(Keys.CONTROL + Keys.ENTER)
@@ -215,103 +212,6 @@ class Queries(PageTestCase):
             self.wait(lambda: os.path.exists(path) and not glob.glob(path + ".*"), "the file")
             with open(path) as file:
                 self.assertEqual(sorted(json.loads(line)["_id"] for line in file), ids)
-
-    def confirm(self, action, name=None, store="tasks"):
-        self.see(f"{action} ")
-        self.write(f"Type the name of the store to confirm: {store}", name or store)
-        self.find(f"dialog[open] button:not([type])").click()
-
-    def test_all_results_are_updated_and_deleted(self):
-        self.open("tasks", "documents", selector='{"done": false}', limit="5")
-        self.see("Results 1 to 5 of 651")
-        self.menu("All results")
-        self.press("Update…")
-        self.see("Update 651 documents of tasks?", 'All documents that match {"done": false} are changed')
-        self.check_view("the update of all results")
-        self.write('Fields with their new values, such as {"pet.species": "cat"}', '{"done": "now", "inner.b": 2.0}')
-        self.confirm("Update", "task")
-        # What was typed stays.
-        self.see("This is not the name of the store. Nothing is changed.")
-        fields = self.named("field", 'Fields with their new values, such as {"pet.species": "cat"}')
-        self.assertEqual(fields.get_attribute("value"), '{"done": "now", "inner.b": 2.0}')
-        fields.send_keys(Keys.END, Keys.BACKSPACE)
-        self.confirm("Update")
-        self.see('"}" is missing')
-        self.check_view("an update that is not JSON")
-        fields.send_keys(Keys.END, "}")
-        self.confirm("Update")
-        self.see("651 documents changed.", "No documents match")
-        text = self.tool("get", "stores/tasks", "z").replace(" ", "")
-        for part in ('"done":"now"', '"price":1.10', '"inner":{"a":1,"b":2.0}'):
-            self.assertIn(part, text)
-        self.assertEqual(self.tool("find", "stores/tasks", '{"done": "now"}', "--count").strip(), "651")
-        self.open("tasks", "documents", selector='{"done": true}')
-        self.see("of 650")
-        # Not what was written since then.
-        self.write("Filter", "{}")
-        self.menu("All results")
-        self.press("Delete…")
-        self.see("Delete 650 documents of tasks?", 'All documents that match {"done": true} are deleted')
-        self.check_view("the deletion of all results")
-        self.confirm("Delete", "tasks")
-        self.see("650 documents deleted.", "No documents match")
-        self.assertEqual(self.tool("find", "stores/tasks", "{}", "--count").strip(), "651")
-
-    def test_values_are_set_as_on_the_command_line(self):
-        self.open("carts", "documents", selector=ALL)
-        self.see("Results 1 to 3 of 3")
-
-        def update(values, sees):
-            self.menu("All results")
-            self.press("Update…")
-            self.see("Update 3 documents of carts?")
-            self.write('Fields with their new values, such as {"pet.species": "cat"}', values)
-            self.confirm("Update", store="carts")
-            self.see(sees)
-
-        update('{"items.0.price": 1, "n": 1}', '2 documents changed; 1 document left unchanged: document "text", items.0.price: a string has no field "0"')
-        documents = {id: json.loads(self.tool("get", "stores/carts", id)) for id in ("array", "text", "z")}
-        self.assertEqual(documents["array"]["items"], [{"price": 1, "name": "x"}, 7])
-        self.assertEqual(documents["z"]["items"], {"0": {"price": 1}})
-        self.assertTrue(documents["text"]["_rev"].startswith("1-"))
-        update('{"items.7": 1}', '1 document changed; 2 documents left unchanged: document "array", items.7: the array has no element "7"')
-        for values, reason in (('{"$set": {"n": 2}}', "write the fields themselves"), ('{"_rev": "1-a"}', "the document's own"),
-                               ('{"a..b": 1}', "a name is missing"), ("[1]", "Write fields with their new values in braces"),
-                               ("{}", "No field was given")):
-            update(values, reason)
-            self.press("Cancel")
-        self.assertEqual(self.tool("find", "stores/carts", '{"n": 1}', "--count").strip(), "2")
-
-    def test_a_field_is_renamed_in_all_documents(self):
-        self.send("PUT", "/renamed", None)
-        for name, body in (("a", {"stat": 1.5, "city": "Rome"}), ("b", {"other": True}), ("c", {"stat": {"x": [1]}, "state": 0, "tags": ["s"]})):
-            self.send("PUT", f"/renamed/{name}", body)
-        self.open("renamed", "documents", selector=ALL)
-        self.see("Results 1 to 3 of 3")
-
-        def rename(names, sees, values="{}"):
-            self.menu("All results")
-            self.press("Update…")
-            self.see("Update 3 documents of renamed?")
-            self.write('Fields with their new names, such as {"stat": "state"}', names)
-            self.write('Fields with their new values, such as {"pet.species": "cat"}', values)
-            self.confirm("Update", store="renamed")
-            self.see(sees)
-
-        rename('{"stat": "state", "city": "address.city"}', "2 documents changed.")
-        documents = {id: json.loads(self.tool("get", "stores/renamed", id)) for id in "abc"}
-        self.assertEqual({name: value for name, value in documents["a"].items() if name[0] != "_"}, {"state": 1.5, "address": {"city": "Rome"}})
-        self.assertTrue(documents["b"]["_rev"].startswith("1-"))
-        self.assertEqual(documents["c"]["state"], {"x": [1]})
-        self.assertNotIn("stat", documents["c"])
-        # Renames come first, as on the command line.
-        rename('{"other": "left"}', "3 documents changed.", '{"other": 0}')
-        self.assertEqual(json.loads(self.tool("get", "stores/renamed", "b"))["left"], True)
-        rename('{"tags.0": "first"}', "2 documents changed; 1 document left unchanged: document \"c\", tags.0: an element of an array", '{"n": 1}')
-        for names, reason in (('{"state": "state.x"}', "the new name is the field itself, in it or around it"), ('{"state": 5}', "a new name is a text"),
-                              ('{"state": "_id"}', "the document's own")):
-            rename(names, reason)
-            self.press("Cancel")
 
     def test_a_phone_has_all_of_it(self):
         self.addCleanup(self.set_view, WIDE, "light")

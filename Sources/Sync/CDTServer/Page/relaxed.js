@@ -32,12 +32,12 @@ export function correctedLine(text, fault) {
   const above = {start: before.lastIndexOf('\n') + 1, end: before.length}
   const line = text.slice(start, end)
   const trials = [
-    before && !text.slice(start, fault.start).trim() && /is missing$/.test(fault.message) && {...above, text: /,$/.test(before) ? before.slice(above.start, -1) : `${before.slice(above.start)},`},
-    line.length < longest && {start, end, text: quoted(line)},
+    before && !text.slice(start, fault.start).trim() && /is missing$/.test(fault.message) && {...above, at: fault.start, text: /,$/.test(before) ? before.slice(above.start, -1) : `${before.slice(above.start)},`},
+    line.length < longest && {start, end, text: quoted(line, true)},
     /string/.test(fault.message) && {start, end, text: line.trimEnd().replace(/,?$/, '"$&')},
   ]
   return trials.find(trial => trial && trial.text !== null && trial.text !== text.slice(trial.start, trial.end)
-    && isJSON(text.slice(0, trial.start) + trial.text + text.slice(trial.end), end + trial.text.length - (trial.end - trial.start))) || null
+    && isJSON(text.slice(0, trial.start) + trial.text + text.slice(trial.end), (trial.at ?? end) + trial.text.length - (trial.end - trial.start))) || null
 }
 
 /** Whether a text is JSON, or has no fault up to a place. */
@@ -60,8 +60,12 @@ function comparison(text) {
   return word.test(name) && value !== null ? `{${JSON.stringify(name)}: {"${operator}": ${value}}}` : null
 }
 
-/** The text with quotation marks around its words; null if a string does not end, or a word may be another value. */
-function quoted(text) {
+/**
+ * The text with quotation marks around its words; null if a string does not end, or a word may be another value.
+ *
+ * @param isStrict Whether such words are also digits with several points, which are texts on the command line.
+ */
+function quoted(text, isStrict = false) {
   const output = []
   for (const {0: token, index} of text.matchAll(tokens)) {
     if (token === '"' || token === "'") return null
@@ -77,6 +81,7 @@ function quoted(text) {
       if (!isJSON(number)) return null
       output.push(number)
     }
+    else if (isStrict && /^[\d._]+$/.test(token)) return null
     else output.push(JSON.stringify(token))
   }
   return output.join('')

@@ -159,7 +159,7 @@ function sum(number, amount) {
   if (number === undefined) return amount
   if (!isNumber(number)) throw new Error(`the field is ${kindOf(number)}, not a number; set it to one first`)
   const texts = [number, amount].map(line)
-  const integers = texts.map(text => /^-?\d+$/.test(text) ? BigInt(text) : null)
+  const integers = texts.map(text => /^-?\d+$/.test(text) ? BigInt(text) : Number.isInteger(Number(text)) && Math.abs(text) < 2 ** 63 ? BigInt(Number(text)) : null)
   const isLong = value => value !== null && BigInt.asIntN(64, value) !== value
   const result = integers.includes(null) ? Number(texts[0]) + Number(texts[1]) : integers[0] + integers[1]
   if (integers.some(isLong) || (typeof result === 'bigint' ? isLong(result) : !isFinite(result))) {
