@@ -96,14 +96,16 @@ class StoresOnWideScreen(PageTestCase):
         self.see("contacts")
         self.drop(("broken.jsonl", '{"_id": "a"}\n{"_id": }\n'))
         self.write("Store, which is made if it does not exist", "broken")
+        failed = lambda: "broken.jsonl:2:9: " in self.find("dialog[open] > form > .problem").text
         self.submit()
-        self.see("broken.jsonl:2:9: ")
+        self.wait(failed, "the error")
+        self.assertEqual(self.find("dialog[open]").text.count("broken.jsonl:2:9: "), 1)
         self.check_view("an import with an error")
         self.assertNotIn("broken", self.stores())
         # A store that was there stays.
         self.write("Store, which is made if it does not exist", "contacts")
         self.submit()
-        self.see("broken.jsonl:2:9: ")
+        self.wait(failed, "the error")
         self.press("Cancel")
         self.assertIn("contacts", self.stores())
 

@@ -78,7 +78,7 @@ export async function showGroups({main, store, parameters, signal}) {
     }))
     hint.hidden = !unknown.length && !array
   }
-  /** What is in the fields. */
+  /** The request that the fields describe. */
   const asked = () => {
     const fields = by.value.split(',').map(name => name.trim()).filter(Boolean)
     return {by: fields, unit: fields.length === 1 ? unit.value : whole, show: show.value, field: field.value.trim(), unwind: unwind.value, selector: selectorIn(selector.value)}
@@ -216,7 +216,7 @@ function entry(store, {by, unwind, selector}, values, value, prefix) {
   return {values, value, href: link(store, 'documents', {selector: line(both(selector, conditions))})}
 }
 
-/** What the numbers are, for the head of their column and the file. */
+/** The name of the numbers, for the head of their column and the file. */
 function title({show, field, unwind}) { return show === 'count' ? unwind ? 'elements' : 'documents' : `${show} of ${field}` }
 
 function noteOf({entries, note}) {

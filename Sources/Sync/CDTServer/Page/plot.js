@@ -24,7 +24,7 @@ export function plot(points, {name, format, isLine = false}) {
   const steps = !values.every(Number.isInteger) || Number.isInteger(middle) ? [high, middle, low] : [high, low]
   const marks = points.map(({value, label, title = `${label}: ${format(value)}`, href}, at) => {
     if (!Number.isFinite(value)) return ''
-    // What is seen may be too small for a click.
+    // The shape may be too small for a click.
     const place = {x: at * width, width}
     const shape = isLine || !value ? '' : svg('rect', {
       class: 'column', x: (at + .08) * width, width: .84 * width, y: Math.min(y(value), y(0)), height: Math.max(.7, Math.abs(y(value) - y(0))),

@@ -6,7 +6,7 @@ import {line, parse, Numeral} from './json.js'
 import {chip} from './distribution.js'
 
 const [previewed, longestBeginning, shownFields, comparedRows] = [10, 256 << 10, 12, 3]
-const separators = {'': 'as recognized', ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars'}
+const separators = {'': 'as recognized', ',': 'commas', ';': 'semicolons', tab: 'tabs', '|': 'bars'}
 
 /**
  * @param target Returns the store that takes the file if it exists, and null otherwise.
@@ -17,7 +17,12 @@ export function preview(file, {target, rule, signal}) {
   const [table, facts, found] = [el('div'), el('p', {role: 'status', class: 'soft'}), el('p', {role: 'status', class: 'notice', hidden: true})]
   const reload = () => load().catch(failed)
   const id = el('select', {onchange: reload})
-  const separator = el('select', {onchange: reload}, Object.entries(separators).map(([value, label]) => el('option', {value}, label)))
+  // Another separator makes other columns.
+  const separator = el('select', {onchange: () => {
+    isFirst = true
+    id.value = ''
+    return reload()
+  }}, Object.entries(separators).map(([value, label]) => el('option', {value}, label)))
   const options = el('p', {class: 'row', hidden: true}, labeled('Ids', id), labeled('Separator', separator))
   let [isFirst, documents, turn] = [true, [], 0]
   const parameters = () => ({...id.value && id.value !== '_id' && {id: id.value}, ...separator.value && {separator: separator.value}})
@@ -29,6 +34,7 @@ export function preview(file, {target, rule, signal}) {
     const response = await send('POST', address, {body: file.slice(0, longestBeginning), signal, asks: false, headers: {'Content-Type': 'application/octet-stream'}})
     const reply = parse((await response.text()).trim())
     if (number !== turn) return
+    element.classList.remove('failed')
     documents = reply.get('documents')
     const fields = reply.get('fields') ?? []
     if (isFirst) {
@@ -47,7 +53,7 @@ export function preview(file, {target, rule, signal}) {
     const [format, separator, notices] = ['format', 'separator', 'notices'].map(name => reply.get(name))
     const names = [...new Set(['_id', ...documents.flatMap(doc => [...doc.keys()])])].filter(name => documents.some(doc => doc.has(name)))
     const shown = names.slice(0, shownFields)
-    fill(facts, `${bytes(file.size)}. ${separator ? `A table, separated by ${separators[separator] ?? visible(separator, 8)}` : visible(String(format).toUpperCase(), 40)}. `,
+    fill(facts, `${bytes(file.size)}. ${separator ? `A table, separated by ${separators[separator === '\t' ? 'tab' : separator] ?? visible(separator, 8)}` : visible(String(format).toUpperCase(), 40)}. `,
       documents.length ? `The first ${count(documents.length, 'document')}:` : 'There are no documents at its beginning.',
       (notices ?? []).filter(notice => !notice.includes('separated by')).map(notice => el('span', {class: 'remark'}, visible(withoutOptions(notice), 600))))
     fill(table, documents.length > 0 && el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'The first documents'}, el('table', {'aria-label': 'The first documents'},
@@ -88,6 +94,7 @@ export function preview(file, {target, rule, signal}) {
     if (signal.aborted) return
     fill(table)
     found.hidden = true
+    element.classList.add('failed')
     fill(facts, error.status === 400 && error.error !== 'illegal_database_name' ? visible(withoutOptions(error.message), 600) : null)
   }
 

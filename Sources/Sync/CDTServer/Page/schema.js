@@ -51,7 +51,7 @@ function showField(store, field, documents, proposed) {
   const opened = el('div', {class: 'opened', hidden: true})
   const toggle = el('button', {type: 'button', 'aria-expanded': 'false'}, outer && el('span', {class: 'soft'}, text(outer, 100)), text(last || '""', 100))
   const inline = el('span', {class: 'values'}, values && inlineOf(values, counts, examples, query))
-  // What does not fit is on hover.
+  // Hovering shows the values that do not fit.
   inline.title = visible(inline.textContent, 600)
   return el('li', {class: 'field', 'aria-label': visible(place, 120), onclick: event => {
     // Nor when a text is selected with the mouse.

@@ -6,7 +6,7 @@ import {valueAt} from './grid.js'
 export const maximumFetched = 20_000
 /** A time is grouped by the shortest unit that makes no more groups. */
 const fewGroups = 60
-/** Gaps of a chart over time are filled if all are no more than this. */
+/** Gaps of a chart over time are filled if it then has at most so many points. */
 const maximumFilled = 1_000
 
 /** The units by their names, with their lengths in characters. */
@@ -33,7 +33,7 @@ export function unitFor(values) {
     : ['hour', 'day', 'month'].find(unit => number(unit) <= fewGroups) ?? 'year'
 }
 
-/** What is asked of the engine for a group of whole values, so that groups can be combined; by names that the caller gives. */
+/** The aggregates of groups of whole values that can be combined, under names of the caller. */
 export function partsOf(show, field, [value, number, sum]) {
   const aggregate = (name, path) => [name, new Map([[path, field]])]
   if (show === 'count') return [[value, new Map([['$count', new Map()]])]]
