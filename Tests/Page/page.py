@@ -254,15 +254,13 @@ class PageTestCase(unittest.TestCase):
         return next((summary for summary in self.all("summary") if summary.is_displayed() and summary.text.startswith(name)), None)
 
     def menu(self, name):
-        self.wait(lambda: self.summary(name), f"the menu {name!r}").click()
+        def click():
+            summary = next(summary for summary in self.all("summary") if summary.text == name and summary.is_displayed())
+            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+            summary.click()
+            return True
 
-    def explain(self):
-        """Opens the plan of the results."""
-        self.wait(lambda: self.find("#chip").click() or True, "what was read")
-
-    def copy_as(self, form):
-        self.menu("Copy")
-        self.press(f"As {form}")
+        self.wait(lambda: any(summary.text == name for summary in self.all("summary")) and click(), f"the menu {name!r}")
 
     def write(self, name, text):
         field = self.named("field", name)
