@@ -255,12 +255,21 @@ class PageTestCase(unittest.TestCase):
 
     def menu(self, name):
         def click():
-            summary = next(summary for summary in self.all("summary") if summary.text == name and summary.is_displayed())
-            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
-            summary.click()
-            return True
+            summary = self.summary(name)
+            if summary:
+                self.run_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+                summary.click()
+            return summary
 
-        self.wait(lambda: any(summary.text == name for summary in self.all("summary")) and click(), f"the menu {name!r}")
+        self.wait(click, f"the menu {name!r}")
+
+    def explain(self):
+        """Opens the plan of the results."""
+        self.wait(lambda: self.find("#chip").click() or True, "what was read")
+
+    def copy_as(self, form):
+        self.menu("Copy")
+        self.press(f"As {form}")
 
     def write(self, name, text):
         field = self.named("field", name)

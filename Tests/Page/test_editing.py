@@ -91,7 +91,7 @@ class Editing(PeopleTestCase):
             if not is_left:
                 self.assertEqual(self.named("field", "The document as JSON").get_attribute("value"), '{"n": 17')
                 self.assertEqual(self.browser.current_url, address)
-        self.named("field", "Filter")
+        self.named("field", "Fields")
 
     def test_text_that_is_not_saved_is_not_lost_by_cancel(self):
         self.fill("tasks", [{"_id": "typed", "n": 1}])
