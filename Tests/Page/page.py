@@ -254,7 +254,14 @@ class PageTestCase(unittest.TestCase):
         return next((summary for summary in self.all("summary") if summary.is_displayed() and summary.text.startswith(name)), None)
 
     def menu(self, name):
-        self.wait(lambda: self.summary(name), f"the menu {name!r}").click()
+        def click():
+            summary = self.summary(name)
+            if summary:
+                self.run_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+                summary.click()
+            return summary
+
+        self.wait(click, f"the menu {name!r}")
 
     def explain(self):
         """Opens the plan of the results."""

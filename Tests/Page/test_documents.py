@@ -151,7 +151,7 @@ class Documents(PageTestCase):
         self.open("people", "indexes")
         self.see("There are no indexes.")
         self.run_script("""window.panel = document.createElement('div')
-          panel.style.width = '390px'
+          panel.style.width = 'min(390px, 100%)'
           document.getElementById('main').append(panel)
           window.said = []
           const options = {main: panel, store: 'people', parameters: new URLSearchParams({id: 'p8'}), signal: new AbortController().signal, inPanel: true}
@@ -213,7 +213,7 @@ class Documents(PageTestCase):
         self.press("Delete")
         self.see("Delete the document?")
         self.find("dialog[open] button:not([type])").click()
-        self.see("Deleted.", "Go to id")
+        self.see("Deleted.", "All results")
 
     def test_conflicts_say_who_is_who(self):
         leaves = [{"_id": "p6", "_rev": f"{number}-{digit * 32}", "name": digit} for number, digit in ((2, "a"), (3, "b"), (3, "c"))]

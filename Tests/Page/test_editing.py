@@ -84,18 +84,18 @@ class Editing(PeopleTestCase):
         self.press("Edit")
         self.write("The document as JSON", '{"n": 17')
         for is_left in (False, True):
-            self.click("link", "Query")
+            self.click("link", "Indexes")
             question = self.wait(self.question, "the question")
             self.assertEqual(question.text, "Leave without saving your text?")
             question.accept() if is_left else question.dismiss()
             if not is_left:
                 self.assertEqual(self.named("field", "The document as JSON").get_attribute("value"), '{"n": 17')
                 self.assertEqual(self.browser.current_url, address)
-        self.named("field", "Filter")
+        self.named("field", "Fields")
 
     def test_text_that_is_not_saved_is_not_lost_by_cancel(self):
         self.fill("tasks", [{"_id": "typed", "n": 1}])
-        for parameters, seen in [({"id": "typed"}, '"n": 1'), ({"new": "1"}, "Go to id"), ({"new": "1", "like": "typed"}, '"_id": "typed"')]:
+        for parameters, seen in [({"id": "typed"}, '"n": 1'), ({"new": "1"}, "All results"), ({"new": "1", "like": "typed"}, '"_id": "typed"')]:
             self.open("tasks", "document", **parameters)
             if "id" in parameters:
                 self.press("Edit")
@@ -106,7 +106,7 @@ class Editing(PeopleTestCase):
             self.press("Cancel")
             self.wait(self.question, "the question").accept()
             self.see(seen)
-            self.assertEqual(self.all("textarea"), [])
+            self.assertEqual(self.all(".editing"), [])
 
     def test_the_editor_numbers_lines_keeps_indentation_and_marks_brackets(self):
         self.fill("tasks", [{"_id": "indented", "n": 1, "tags": ["a"], "inner": {"list": [{"x": 1, "y": {"z": 2}}]}}])

@@ -47,7 +47,7 @@ export function filterForm({values, names, run, menus}) {
         event.preventDefault()
         run(submit)
       },
-    }, el('div', {class: 'line'}, field.element, submit, menus, el('div', {class: 'under'}, options, meaning))),
+    }, el('div', {class: 'ask'}, field.element, submit, menus, el('div', {class: 'under'}, options, meaning))),
     get values() { return {filter: field.value, sort: sort.value, fields: fields.value, limit: limit.value, collation: collation.value} },
     set values(values) {
       field.value = values.filter ?? ''
