@@ -21,11 +21,28 @@ struct PageFile: Sendable {
   }()
 
   private init(_ file: cdt_page_file) {
-    let bytes = UnsafeBufferPointer(start: file.bytes, count: file.length)
+    let bytes = Self.withoutComments(UnsafeBufferPointer(start: file.bytes, count: file.length))
     content = ByteBuffer(bytes: bytes)
-    compressed = (try? GzipWriter.compressed(bytes)).map { ByteBuffer(bytes: $0) }
+    compressed = (try? bytes.withUnsafeBufferPointer { try GzipWriter.compressed($0) }).map {
+      ByteBuffer(bytes: $0)
+    }
     type = Self.type(ofName: String(cString: file.name))
     tag = "\"\(Hexadecimal.text(Digest.hash(bytes, .sha256)))\""
+  }
+
+  /// The content without indentation and lines that are comments, which are a sixth of it. The lines keep their numbers.
+  ///
+  /// No text of the page goes on in another line.
+  private static func withoutComments(_ source: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    var isComment = false
+    let lines = source.split(separator: 0x0A, omittingEmptySubsequences: false).map {
+      line -> Slice<UnsafeBufferPointer<UInt8>> in
+      let text = line.drop { $0 == 0x20 }
+      isComment = isComment || text.starts(with: "/*".utf8)
+      defer { if text.hasSuffix("*/".utf8) { isComment = false } }
+      return isComment || text.starts(with: "//".utf8) ? text.prefix(0) : text
+    }
+    return Array(lines.joined(separator: [0x0A]))
   }
 
   private static func type(ofName name: String) -> String {
@@ -36,5 +53,11 @@ struct PageFile: Sendable {
     case "svg": "image/svg+xml"
     default: "application/octet-stream"
     }
+  }
+}
+
+extension Slice<UnsafeBufferPointer<UInt8>> {
+  fileprivate func hasSuffix(_ suffix: some BidirectionalCollection<UInt8>) -> Bool {
+    reversed().starts(with: suffix.reversed())
   }
 }
