@@ -87,7 +87,7 @@ class Rules(PageTestCase):
 
     def test_rules_that_cant_be_read_are_named(self):
         self.log_in("mike")
-        broken = {"_id": "_design/broken", "_rev": "1-a", "language": "documents", "validate_doc_update": {"newDoc": {"a": {"$get": 1}}}}
+        broken = {"_id": "_design/broken", "_rev": "1-a", "language": "query", "validate_doc_update": {"newDoc": {"a": {"$get": 1}}}}
         self.send("POST", "/plain/_bulk_docs", {"new_edits": False, "docs": [broken]})
         self.open("plain", "document", id="ann")
         self.see("Rules They can't be read.")

@@ -97,7 +97,7 @@ class Roles(PageTestCase):
     @classmethod
     def make_stores(cls):
         files = {"note.txt": {"content_type": "text/plain", "data": "QnV5IG1pbGs="}}
-        read = {"_id": "_design/access", "language": "documents", "read": [{"roles": ["*"], "selector": {"_id": {"$gt": "person-00"}}}]}
+        read = {"_id": "_design/access", "language": "query", "read": [{"roles": ["*"], "selector": {"_id": {"$gt": "person-00"}}}]}
         for store in ("people", "public", "ruled"):
             cls.fill(store, people(60) + [{"_id": "files", "_attachments": files}] + [read] * (store == "ruled"))
             cls.tool("index", "create", f"stores/{store}", "city", "--name", "by_city")
