@@ -239,7 +239,7 @@ class PageTestCase(unittest.TestCase):
         def click():
             element = self.named(role, name)
             # What is far down on a phone is scrolled to.
-            if role == "button":
+            if role in ("button", "choice"):
                 self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
             element.click()
             return True
