@@ -21,8 +21,8 @@ export async function countOf(store, selector, signal) {
 /** @param wanted Returns the request whose results are shown, without its page. */
 export function bulkMenu(store, wanted, done) {
   return menuOf('All results', {}, Object.entries(formats).map(([format, name]) => button(`Download as ${name}`, () => download(store, wanted(), format))),
-    button('Update…', () => change(store, wanted().get('selector'), 'Update', done), {class: 'edits'}), el('hr', {class: 'edits'}),
-    button('Delete…', () => change(store, wanted().get('selector'), 'Delete', done), {class: 'edits danger'}))
+    button('Update…', () => change(store, wanted(), 'Update', done), {class: 'edits'}), el('hr', {class: 'edits'}),
+    button('Delete…', () => change(store, wanted(), 'Delete', done), {class: 'edits danger'}))
 }
 
 /**
@@ -40,7 +40,9 @@ async function download(store, wanted, format) {
 }
 
 /** Changes all documents that match, after their number was shown and the name of the store was typed. */
-async function change(store, selector, action, done) {
+async function change(store, wanted, action, done) {
+  const selector = wanted.get('selector')
+  if (wanted.has('collation')) throw new Error('Documents that another comparison of strings finds are not changed together; compare them by their bytes, in the options.')
   const total = await countOf(store, selector)
   if (!total) throw new Error('No document matches.')
   const leaving = new AbortController()

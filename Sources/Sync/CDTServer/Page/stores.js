@@ -27,7 +27,7 @@ export async function showStores({main, parameters, signal}) {
   const details = new Map()
   let [beginning, isAdmin] = [null, null]
   const refresh = async () => {
-    const infos = await get(`/_dbs_info?readable=true&limit=${pageSize + 1}&skip=${skip}`, signal)
+    const infos = await get(`/_dbs_info?readable=true&conflicts=true&limit=${pageSize + 1}&skip=${skip}`, signal)
     // Those who may administer the server make and delete stores.
     isAdmin ??= (await get('/_session', signal)).userCtx.roles.includes('_admin')
     if (isAdmin && tools.hidden) takeDrops(signal, file => start(file, null))
@@ -92,14 +92,9 @@ async function update(details, {key, info}, signal) {
   const known = details.get(key)
   if (known && known.sequence === info.update_seq && Date.now() - known.time < 10_000) return
   try {
-    const [conflicts, indexes] = await Promise.all([
-      get(path(key, '_conflicts') + '?limit=0', signal), get(path(key, '_index') + '?limit=0', signal),
-    ])
-    details.set(key, {
-      sequence: info.update_seq, time: Date.now(), conflicts: conflicts.total_rows,
-      // CouchDB counts the order of the ids as one.
-      indexes: indexes.total_rows - 1,
-    })
+    const {total_rows: number} = await get(path(key, '_index') + '?limit=0', signal)
+    // CouchDB counts the order of the ids as one.
+    details.set(key, {sequence: info.update_seq, time: Date.now(), indexes: number - 1})
   } catch (error) {
     // It was deleted meanwhile, or is damaged.
     if (!error.status) throw error
@@ -112,12 +107,12 @@ function showList(list, page, details, pages, actions, beginning) {
   const rows = page.map(({key, info, reason}) => {
     if (!info) return [el('span', {}, text(key), ': ', text(reason, 500)), '', '', '', '', menu(key, null, actions)]
     const known = details.get(key)
-    const {conflicts, indexes} = known ?? {}
+    const [{conflicts}, {indexes}] = [info, known ?? {}]
     const user = userOf(key)
     return [
       el('span', {}, el('a', {href: link(key, 'documents')}, text(key)), user && [' ', el('span', {class: 'notice'}, 'as ', text(called(user), 80))]), info.doc_count.toLocaleString('en'),
       bytes(info.sizes.file),
-      !known ? '' : conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
+      conflicts === undefined ? '' : conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
       known ? el('a', {href: link(key, 'indexes'), 'aria-label': `${count(indexes, 'index', 'indexes')} of ${key}`}, `${indexes}`) : '',
       menu(key, info, actions),
     ]
