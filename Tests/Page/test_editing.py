@@ -135,9 +135,12 @@ class Editing(PeopleTestCase):
         self.run_script("arguments[0].setSelectionRange(0, 0)", field)
         field.send_keys(Keys.TAB)
         self.assertEqual(self.run_script("return document.activeElement.textContent"), "Save")
-        # A click on a number selects the block that begins in its line.
+        # A click on a number folds the block that begins in its line, and unfolds it.
         self.find(".gutter div div:nth-child(3)").click()
-        self.assertEqual(self.run_script("return arguments[0].value.slice(arguments[0].selectionStart, arguments[0].selectionEnd)", field), '  "more": {\n  "deep": true\n  }')
+        self.assertIn('\n  "more": {⋯1⋯},\n', text())
+        self.check_view("a text that is folded")
+        self.find(".gutter .folded").click()
+        self.assertIn('\n  "more": {\n  "deep": true\n  },\n', text())
         # Escape asks before it drops the text.
         field.send_keys(Keys.ESCAPE)
         self.wait(self.question, "the question").dismiss()
@@ -147,7 +150,22 @@ class Editing(PeopleTestCase):
         self.wait(lambda: self.run_script("return document.activeElement.textContent") == "Edit", "the document again")
         self.press("Edit")
         self.named("field", "The document as JSON").send_keys(Keys.ESCAPE)
-        self.named("button", "Edit")
+        # What is saved is whole, and an error is shown in the whole text.
+        self.press("Edit")
+        field = self.named("field", "The document as JSON")
+        field.send_keys(Keys.CONTROL, Keys.HOME)
+        field.send_keys(Keys.ARROW_DOWN, Keys.END, ' "k": 2,', Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.CONTROL + Keys.SHIFT + "[")
+        self.assertIn('"inner": {⋯1⋯}', text())
+        field.send_keys(Keys.CONTROL, Keys.END)
+        field.send_keys("x", Keys.CONTROL + Keys.ENTER)
+        self.see("the text goes on after the value")
+        self.assertIn('"z": 2', text())
+        self.find(".gutter .open:nth-child(4)").click()
+        field.send_keys(Keys.CONTROL, Keys.END)
+        field.send_keys(Keys.BACKSPACE, Keys.CONTROL + Keys.ENTER)
+        self.see("Saved.")
+        saved = self.send("GET", "/tasks/indented")
+        self.assertEqual((saved["k"], saved["inner"]), (2, {"list": [{"x": 1, "y": {"z": 2}}]}))
 
     def test_a_fault_is_corrected_in_its_line_alone(self):
         self.fill("tasks", [{"_id": "wrong", "n": 1}])

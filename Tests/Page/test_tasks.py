@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 
-from page import PHONE, Keys, PageTestCase, Program
+from page import PHONE, ActionChains, Keys, PageTestCase, Program
 from test_views import people
 
 
@@ -222,5 +222,57 @@ class Tasks(PageTestCase):
         self.send("DELETE", "/towns")
 
 
+    def test_12_a_field_is_renamed_in_all_documents(self):
+        self.fill("renamed", [{"_id": f"r{number}", "stat": "open"} for number in range(30)])
+        self.open("renamed")
+        self.see("30 documents")
+        person = self.person
+        person.unfold("All results")
+        person.press("Update…")
+        self.see("Update 30 documents of renamed?")
+        self.named("field", "Change 1").send_keys("Rename")
+        person.type("Field 1", "stat")
+        person.type("New name 1", "state")
+        self.see("stat")
+        person.type("Type the name of the store to confirm: renamed", "renamed")
+        person.key(Keys.ENTER)
+        self.see("30 documents changed.")
+        self.took(3)
+        self.send("DELETE", "/renamed")
+
+    def test_13_a_value_is_corrected_in_the_table(self):
+        person = self.person
+        person.follow("people")
+        self.see("person-03")
+        cell = self.find("tbody tr:nth-child(3) td:nth-child(2)")
+        person.count += 1
+        ActionChains(self.browser).double_click(cell).perform()
+        field = self.find(".editing input")
+        field.send_keys("77")
+        person.key(Keys.ENTER)
+        self.see("Saved.")
+        self.took(3)
+
+    def test_14_the_sum_of_a_field_by_another(self):
+        person = self.person
+        person.follow("orders")
+        person.follow("Groups")
+        person.follow("sum of total by state")
+        self.see("shipped", "843,750")
+        self.took(3)
+
+    def test_15_conditions_find_documents(self):
+        person = self.person
+        person.follow("orders")
+        person.type("Filter", 'total > 890 and state = "open"')
+        person.key(Keys.ENTER)
+        self.see("Results 1 to 50 of 453")
+        person.press("Next page")
+        self.see("Results 51 to 100 of 453")
+        self.took(3)
+
+
 class TasksOnPhone(Tasks):
     size, colors = PHONE, "dark"
+    # A phone has no double click.
+    test_13_a_value_is_corrected_in_the_table = None

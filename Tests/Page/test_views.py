@@ -25,7 +25,7 @@ VIEWS = [
     ("schema", "people", "schema", {}, " fields"),
     ("template", "people", "document", {"new": "1", "like": "person-01"}, "Save"),
     ("options", "people", "documents", {}, "person-03", "Options", "Compare strings"),
-    ("open document", "people", "documents", {"open": "person-01"}, "person-03"),
+    ("open document", "people", "documents", {"open": "person-01"}, "The tree"),
     ("results", "people", "documents", {"selector": '{"age": {"$gt": 1}}'}, "Results 1 to 50 of"),
     ("what is done with all results", "people", "documents", {"selector": '{"age": {"$gt": 1}}'}, "Results 1 to 50 of", "All results", "Download as CSV"),
     ("history", "people", "documents", {"selector": json.dumps({"$or": [{"note": "a text that is long"}] * 9})}, "No documents match", "Queries", "$or"),

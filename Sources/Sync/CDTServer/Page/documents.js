@@ -227,7 +227,9 @@ async function explain(state) {
 async function open(state, id, isNew = true) {
   const {store, panel} = state
   if (!wide.matches) {
-    location.hash = link(store, 'document', {id})
+    const address = link(store, 'document', {id})
+    if (isNew) location.hash = address
+    else location.replace(address)
     return
   }
   if (state.opened !== null && state.opened !== id && !panelMayLeave(state)) return

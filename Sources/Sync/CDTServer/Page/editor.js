@@ -1,4 +1,4 @@
-// A field for JSON: colors, line numbers and brackets, completion of names and operators, and an error at its place.
+// A field for JSON: colors, line numbers, brackets and folding, completion of names and operators, and an error at its place.
 import {button, el, fill, say, visible} from './dom.js'
 import {failureText} from './api.js'
 import {Fault, parse, pretty} from './json.js'
@@ -15,18 +15,19 @@ let number = 0
 export function editor({label, value = '', rows = 6, names = null, words = () => [], id = `editor-${++number}`}) {
   const problem = el('p', {class: 'problem', id: `${id}-problem`, role: 'alert'})
   const list = el('ul', {class: 'completions', role: 'listbox', id: `${id}-list`, 'aria-label': 'Completions', hidden: true})
-  const keys = rows > 1 && el('span', {class: 'hidden', id: `${id}-keys`}, 'Tab indents the selected lines; without a selection it leaves the field.')
+  const keys = rows > 1 && el('span', {class: 'hidden', id: `${id}-keys`}, 'Tab indents the selected lines; without a selection it leaves the field. Control with Shift and [ folds the object or array of the line, and with ] unfolds all.')
   const area = el('textarea', {
     id, rows, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', 'aria-describedby': `${id}-problem${keys ? ` ${id}-keys` : ''}`,
   })
   area.value = value
-  const colored = paint(area, rows > 1)
+  const folds = foldsOf(area)
+  const colored = paint(area, rows > 1 && folds)
   const size = () => {
     area.rows = Math.max(rows, Math.min(24, area.value.split('\n').length))
     colored.draw()
   }
   const field = {
-    get value() { return area.value },
+    get value() { return folds.unfolded(area.value) },
     set value(text) {
       area.value = text
       field.clear()
@@ -41,6 +42,7 @@ export function editor({label, value = '', rows = 6, names = null, words = () =>
     /** Shows an error, or each failure of a rule in a line, with its place if that is known, and the `remedy` that an error has. */
     fail(error) {
       say('')
+      folds.unfold()
       const problems = error.failures?.length ? error.failures : [error]
       const places = placesOf(problems, area.value)
       area.setAttribute('aria-invalid', 'true')
@@ -64,6 +66,7 @@ export function editor({label, value = '', rows = 6, names = null, words = () =>
     },
   }
   field.format = () => {
+    folds.unfold()
     try {
       const formatted = pretty(parse(area.value))
       if (formatted !== area.value) area.setRangeText(formatted, 0, area.value.length)
@@ -138,13 +141,15 @@ const longestText = 2_000_000
 /**
  * A text area over its own text in colors, of which only the lines that are seen and those near them are made.
  *
+ * @param folds What is folded by a click on the number of a line; false if the lines have no numbers.
  * @returns element, draw(), mark(range)
  */
-function paint(area, isNumbered) {
+function paint(area, folds) {
+  const isNumbered = Boolean(folds)
   const [shown, numbers] = [el('div'), el('div')]
   const gutter = isNumbered && el('div', {class: 'gutter', 'aria-hidden': 'true', onmousedown: event => {
     event.preventDefault()
-    select(area, Math.floor((event.clientY - numbers.getBoundingClientRect().top) / height()) + first)
+    folds.turn(Math.floor((event.clientY - numbers.getBoundingClientRect().top) / height()) + first)
   }}, numbers)
   let [text, starts, first, last, marked, pair] = [null, [0], 0, -1, null, []]
   const height = () => parseFloat(getComputedStyle(area).lineHeight) || 21
@@ -168,7 +173,8 @@ function paint(area, isNumbered) {
       fill(shown, Array.from({length: Math.max(0, last - first)}, (_, at) => lineOf(text, starts, first + at, ranges)))
       const row = marked && rowAt(starts, marked.start)
       if (isNumbered) {
-        fill(numbers, Array.from({length: Math.max(0, last - first)}, (_, at) => el('div', first + at === row ? {class: 'fault'} : {}, first + at + 1)))
+        fill(numbers, Array.from({length: Math.max(0, last - first)}, (_, at) => (
+          el('div', {class: [first + at === row && 'fault', folds.kind(text.slice(starts[first + at], (starts[first + at + 1] ?? text.length + 1) - 1))].filter(Boolean).join(' ') || null}, first + at + 1))))
         element.style.setProperty('--digits', String(starts.length).length)
       }
     }
@@ -240,17 +246,51 @@ function partner(text, at) {
   return null
 }
 
-/** Selects a line, and the object or array that begins in it. */
-function select(area, row) {
-  const lines = area.value.split('\n')
-  if (row < 0 || row >= lines.length) return
-  const start = lines.slice(0, row).join('\n').length + (row > 0 ? 1 : 0)
-  let end = start + lines[row].length
-  const open = /[[{]\s*$/.exec(lines[row])
-  const close = open && partner(area.value, start + open.index)
-  if (close) end = close + 1
-  area.focus()
-  area.setSelectionRange(start, end)
+// MARK: Folding
+
+/**
+ * The objects and arrays of a text area that are folded: each has a mark in its place, which is part of the text that can be undone, moved and
+ * deleted. What the field is worth, and what is wrong with it, is told with all of them unfolded.
+ */
+function foldsOf(area) {
+  const texts = new Map()
+  const marks = /⋯\d+⋯/g
+  const unfolded = text => text.replace(marks, mark => texts.has(mark) ? unfolded(texts.get(mark)) : mark)
+  const change = (text, start, end, caret) => {
+    insert(area, text, start, end)
+    area.setSelectionRange(caret, caret)
+  }
+  const startOf = row => area.value.split('\n').slice(0, row).reduce((sum, line) => sum + line.length + 1, 0)
+  area.addEventListener('keydown', event => {
+    if (!(event.ctrlKey || event.metaKey) || !event.shiftKey || !['BracketLeft', 'BracketRight'].includes(event.code)) return
+    event.preventDefault()
+    if (event.code === 'BracketRight') self.unfold()
+    else self.turn(area.value.slice(0, area.selectionStart).split('\n').length - 1)
+  })
+  const self = {
+    unfolded,
+    unfold() {
+      const text = unfolded(area.value)
+      if (text !== area.value) change(text, 0, area.value.length, 0)
+      texts.clear()
+    },
+    kind: line => [...line.matchAll(marks)].some(([mark]) => texts.has(mark)) ? 'folded' : /[[{]\s*$/.test(line) ? 'open' : null,
+    /** Folds what begins in a line, or unfolds what is folded there. */
+    turn(row) {
+      const start = startOf(row)
+      const line = area.value.slice(start).split('\n', 1)[0]
+      if (self.kind(line) === 'folded') return change(line.replace(marks, mark => texts.get(mark) ?? mark), start, start + line.length, start)
+      const open = /[[{]\s*$/.exec(line)
+      const close = open && partner(area.value, start + open.index)
+      if (!close) return area.setSelectionRange(start, start + line.length)
+      const [from, all] = [start + open.index + 1, unfolded(area.value)]
+      let number = texts.size + 1
+      while (all.includes(`⋯${number}⋯`)) number++
+      texts.set(`⋯${number}⋯`, area.value.slice(from, close))
+      change(`⋯${number}⋯`, from, close, start)
+    },
+  }
+  return self
 }
 
 // MARK: Places of errors

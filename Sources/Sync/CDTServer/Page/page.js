@@ -48,7 +48,7 @@ async function ask(refusal) {
   if (userCtx.name || userCtx.roles.includes('_admin')) return false
   const dialog = document.getElementById('login')
   const [name, password] = ['login-name', 'login-password'].map(id => document.getElementById(id))
-  for (let reason = `Log in to go on. ${refusal.message}`; ;) {
+  for (let reason = refusal ? `Log in to go on. ${refusal.message}` : ''; ;) {
     document.getElementById('login-reason').textContent = reason
     dialog.returnValue = ''
     dialog.showModal()
@@ -80,19 +80,22 @@ async function showAccess() {
 }
 
 const logout = document.getElementById('logout')
+let isAnonymous = false
 
-/** Offers to log out to those who have logged in here. */
+/** Offers to log out to those who have logged in here, and to log in to those who have no name. */
 function showUser({userCtx, info}) {
-  logout.hidden = info.authenticated !== 'cookie'
-  fill(logout, 'Log out ', text(userCtx.name ?? '', 60))
+  isAnonymous = !userCtx.name && !userCtx.roles.includes('_admin')
+  logout.hidden = info.authenticated !== 'cookie' && !isAnonymous
+  fill(logout, isAnonymous ? 'Log in' : ['Log out ', text(userCtx.name ?? '', 60)])
 }
 
 logout.addEventListener('click', () => during(logout, async () => {
   if (!mayLeave()) return
+  if (isAnonymous) return await ask() && dispatchEvent(new Event('reload'))
   await send('DELETE', '/_session')
   endUsers()
   forgetQueries()
-  logout.hidden = true
+  showUser(await (await fetch('/_session')).json())
   startRail()
   dispatchEvent(new Event('reload'))
 }))

@@ -29,10 +29,26 @@ export async function showStores({main, parameters, signal}) {
   const refresh = async () => {
     const infos = await get(`/_dbs_info?readable=true&conflicts=true&limit=${pageSize + 1}&skip=${skip}`, signal)
     // Those who may administer the server make and delete stores.
-    isAdmin ??= (await get('/_session', signal)).userCtx.roles.includes('_admin')
+    if (isAdmin === null) {
+      const {userCtx} = await get('/_session', signal)
+      isAdmin = userCtx.roles.includes('_admin')
+      // Somebody without a name who may read nothing is asked for one.
+      if (!infos.length && !isAdmin && !userCtx.name) {
+        await get('/_dbs_info?limit=0', signal).catch(error => { if (error.status !== 401 && error.status !== 403) throw error })
+        if ((await get('/_session', signal)).userCtx.name) {
+          isAdmin = null
+          return refresh()
+        }
+        fill(list, el('p', {}, 'Log in to see the stores that you may read.'))
+        return false
+      }
+    }
     if (isAdmin && tools.hidden) takeDrops(signal, file => start(file, null))
     tools.hidden = !isAdmin
-    if (!infos.length) beginning ??= skip ? el('p', {}, 'There are no more stores.') : howToBegin((await get('/', signal)).directory)
+    if (!infos.length) {
+      beginning ??= skip ? el('p', {}, 'There are no more stores.') : isAdmin ? howToBegin((await get('/', signal)).directory)
+        : el('p', {}, 'There are no stores here that you may read.')
+    }
     // Those with neither were deleted meanwhile.
     const page = infos.slice(0, pageSize).filter(row => row.info || row.reason)
     await Promise.all(page.filter(row => row.info).map(row => update(details, row, signal)))
