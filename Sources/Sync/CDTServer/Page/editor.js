@@ -215,7 +215,8 @@ function lineOf(text, starts, row, ranges) {
   const parts = []
   const found = content.length > longestLine ? [] : [...content.matchAll(tokens)].map(({0: token, 1: string, 2: colon, 3: single, 4: numeral, index}) => (
     {from: index, to: index + token.length, kind: string ? colon ? 'key' : 'string' : single ? 'string' : numeral ? 'numeral' : 'word'}))
-  const inside = ranges.filter(range => range.start < end + 1 && range.end > start).map(range => ({from: Math.max(0, range.start - start), to: range.end - start, kind: range.kind}))
+  const inside = ranges.filter(range => range.start <= end && range.end > start).map(range => (
+    {from: Math.max(0, range.start - start), to: range.end - start, kind: range.kind}))
   const edges = [...new Set([0, content.length, ...[...found, ...inside].flatMap(({from, to}) => [from, Math.min(to, content.length)])])].sort((a, b) => a - b)
   let token = 0
   for (const [at, from] of edges.slice(0, -1).entries()) {

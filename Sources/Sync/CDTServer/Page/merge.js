@@ -90,7 +90,8 @@ export function merge(versions, base, {save, cancel, current = 0}) {
       for (const name of ['_attachments', '_revisions']) before.delete(name)
       const changed = differences([before, result])
       const left = changed.filter(key => !leavesOf(result).has(key))
-      fill(summary, changed.length ? `${count(changed.length, 'field')} ${changed.length === 1 ? 'differs' : 'differ'} from ${versions[current].title}` : `The same as ${versions[current].title}`,
+      const {title} = versions[current]
+      fill(summary, changed.length ? `${count(changed.length, 'field')} ${changed.length === 1 ? 'differs' : 'differ'} from ${title}` : `The same as ${title}`,
         left.length > 0 && [', without ', text(left.map(pathText).join(', '), 200)], '.')
       fill(preview, jsonView(shortened(withoutOwn(result), 2_000), {limit: 50_000, marked: changed.map(key => JSON.parse(key)), 'aria-label': 'The merged document'}))
     } catch (error) {

@@ -32,7 +32,8 @@ export function correctedLine(text, fault) {
   const above = {start: before.lastIndexOf('\n') + 1, end: before.length}
   const line = text.slice(start, end)
   const trials = [
-    before && !text.slice(start, fault.start).trim() && /is missing$/.test(fault.message) && {...above, at: fault.start, text: /,$/.test(before) ? before.slice(above.start, -1) : `${before.slice(above.start)},`},
+    before && !text.slice(start, fault.start).trim() && /is missing$/.test(fault.message)
+      && {...above, at: fault.start, text: /,$/.test(before) ? before.slice(above.start, -1) : `${before.slice(above.start)},`},
     line.length < longest && {start, end, text: quoted(line, true)},
     /string/.test(fault.message) && {start, end, text: line.trimEnd().replace(/,?$/, '"$&')},
   ]

@@ -153,7 +153,10 @@ function valueOf(written, path) {
 
 function isNumber(value) { return typeof value === 'number' || value instanceof Numeral }
 
-function kindOf(value) { return value === null ? 'null' : isNumber(value) ? 'a number' : Array.isArray(value) ? 'an array' : value instanceof Map ? 'an object' : `a ${typeof value}` }
+function kindOf(value) {
+  if (value === null || isNumber(value)) return value === null ? 'null' : 'a number'
+  return Array.isArray(value) ? 'an array' : value instanceof Map ? 'an object' : `a ${typeof value}`
+}
 
 function sum(number, amount) {
   if (number === undefined) return amount
