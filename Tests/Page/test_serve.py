@@ -55,7 +55,7 @@ class Users(PageTestCase):
         self.log_in("mike", "correct horse")
         self.see("contacts")
         self.press("Log out mike")
-        self.see("Log in")
+        self.wait(lambda: self.find("#login").is_displayed(), "the dialog")
         self.keys(Keys.ESCAPE)
         self.wait(lambda: not self.find("#login").is_displayed(), "no dialog")
         # The page does not go on asking.
