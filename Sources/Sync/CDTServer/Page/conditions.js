@@ -6,7 +6,7 @@ const operators = {'=': '$eq', '==': '$eq', '!=': '$ne', '>': '$gt', '>=': '$gte
 const tokens = /\s*(?:("(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*')|(!=|==|>=|<=|[=<>()])|(\[)|([^\s=<>!()[\]{}"']+)|(\S))/y
 
 /** The selector that a text means. @throws Fault */
-export function selectorOf(text) {
+export function filterOf(text) {
   const trimmed = text.trim()
   if (!trimmed) return new Map()
   if (!trimmed.startsWith('{')) return conditions(text)

@@ -1,13 +1,13 @@
 // Groups of documents: one sentence says which, and a chart that fits, over time or as bars, shows them with a table of their numbers.
 import {bar, button, count, during, el, fill, tell, text, visible} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
-import {beginning, line, Numeral, parse} from './json.js'
+import {filterOf} from './conditions.js'
+import {beginning, line, Numeral} from './json.js'
 import {isKnown, namesOf, nearest} from './names.js'
 import {shownValue, valueAt} from './grid.js'
 import {importFile, takeDrops} from './import.js'
 import {showPlan} from './plan.js'
 import {plot} from './plot.js'
-import {corrected} from './relaxed.js'
 import {link, remember} from './router.js'
 import {between, combined, isTime, isTimeUnit, maximumFetched, partsOf, plain, unitFor, units} from './units.js'
 
@@ -81,7 +81,7 @@ export async function showGroups({main, store, parameters, signal}) {
   /** The request that the fields describe. */
   const asked = () => {
     const fields = by.value.split(',').map(name => name.trim()).filter(Boolean)
-    return {by: fields, unit: fields.length === 1 ? unit.value : whole, show: show.value, field: field.value.trim(), unwind: unwind.value, selector: selectorIn(selector.value)}
+    return {by: fields, unit: fields.length === 1 ? unit.value : whole, show: show.value, field: field.value.trim(), unwind: unwind.value, selector: filterOf(selector.value)}
   }
   const keep = () => {
     const parameters = {
@@ -144,13 +144,6 @@ export async function showGroups({main, store, parameters, signal}) {
     if (!shown && !parameters.has('by')) fill(chart, examplesOf(store, found.summary))
   }, tell)
   if (parameters.has('by')) await run()
-}
-
-/** @throws An error, also of a text that is not JSON. */
-function selectorIn(text) {
-  const selector = text.trim() ? parse(corrected(text) ?? text) : new Map()
-  if (!(selector instanceof Map)) throw new Error('Write conditions, such as age > 20 or {"state": "paid"}.')
-  return selector
 }
 
 function both(selector, conditions) { return selector.size ? new Map([['$and', [selector, conditions]]]) : conditions }

@@ -2,7 +2,8 @@
 import {button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
 import {get, getValues, path, post, repeat} from './api.js'
 import {chart, numberOf, selectorOf} from './distribution.js'
-import {beginning, line, parse} from './json.js'
+import {filterOf} from './conditions.js'
+import {beginning, line} from './json.js'
 import {editor} from './editor.js'
 import {importFile, takeDrops} from './import.js'
 import {showProgress} from './plan.js'
@@ -120,7 +121,7 @@ function newIndex(store, taken, refresh, signal) {
         if (name.value) body.set('name', name.value)
         if (unique.checked) body.get('index').set('unique', true)
         try {
-          if (filter.value.trim()) body.get('index').set('partial_filter_selector', parse(filter.value))
+          if (filter.value.trim()) body.get('index').set('partial_filter_selector', filterOf(filter.value))
         } catch (error) {
           return filter.fail(error)
         }

@@ -1,23 +1,16 @@
-// Text that is almost JSON, as the command line corrects it: names and words without quotation marks, single quotes, a comma behind
-// the last member, `name=value` and `name > value`.
+// Text that is almost JSON, as the command line corrects it: names and words without quotation marks, single quotes, and a comma behind
+// the last member.
 import {parse} from './json.js'
 
 const longest = 4_096
 const word = /^[\w$.+@/\-\u0080-\uffff]+$/
 const tokens = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|[\w$.+@/\-\u0080-\uffff]+|[^]/g
-/** A negation may be meant with or without the documents that lack the field. */
-const comparisons = [['>=', '$gte'], ['<=', '$lte'], ['==', '$eq'], ['>', '$gt'], ['<', '$lt']]
 
 /** The JSON that a text was meant to be; null if it is JSON already, or something else. */
 export function corrected(text) {
   text = text.trim()
   if (text.length >= longest || isJSON(text)) return null
-  let found = text.startsWith('{') ? quoted(text) : comparison(text)
-  const equals = text.indexOf('=')
-  if (found === null && equals > 0) {
-    const [name, value] = [text.slice(0, equals).trim(), quoted(text.slice(equals + 1))]
-    if (word.test(name) && value !== null) found = `{${JSON.stringify(name)}: ${value}}`
-  }
+  const found = text.startsWith('{') ? quoted(text) : null
   return found !== null && isJSON(found) ? found : null
 }
 
@@ -49,16 +42,6 @@ function isJSON(text, end = Infinity) {
   } catch (error) {
     return error.start > end
   }
-}
-
-/** The selector of `age > 20`; null if the text is not a comparison. */
-function comparison(text) {
-  if (/!=|<>/.test(text)) return null
-  const [sign, operator] = comparisons.find(([sign]) => text.includes(sign)) ?? []
-  if (!sign) return null
-  const at = text.indexOf(sign)
-  const [name, value] = [text.slice(0, at).trim(), quoted(text.slice(at + sign.length).trim())]
-  return word.test(name) && value !== null ? `{${JSON.stringify(name)}: {"${operator}": ${value}}}` : null
 }
 
 /**

@@ -1,5 +1,5 @@
 // The request that the form of a query makes: what its fields mean, and what each part of it is called.
-import {selectorOf} from './conditions.js'
+import {filterOf} from './conditions.js'
 import {Fault, line} from './json.js'
 
 /** More results are not kept in the page. */
@@ -14,7 +14,7 @@ export const usualLimit = 50
  * @throws Fault if the filter can't be read, Error for the others.
  */
 export function requestOf({filter, sort, fields, limit, collation, skip}, known = []) {
-  const selector = selectorOf(filter)
+  const selector = filterOf(filter)
   if (!(selector instanceof Map)) throw new Fault('a filter is an object in braces', 0, filter.length)
   const wanted = new Map([['selector', selector]])
   const terms = sortOf(sort, known)
