@@ -144,7 +144,7 @@ class Tables(PageTestCase):
                 ("files", "document", {"id": "report"}), ("files", "changes", {}), ("files", "conflicts", {}), (None, "", {}),
             ]:
                 self.open(store, view, **parameters)
-                self.wait(lambda: len(self.all("main > *")) > 1, f"the view {view}")
+                self.wait(lambda: len(self.all("main *")) > 3, f"the view {view}")
                 if parameters:
                     self.wait(lambda: self.all("tbody tr"), "rows")
                 self.check_layout(f"{view} at {size}")
@@ -175,11 +175,16 @@ class Tables(PageTestCase):
         self.wait(lambda: "too long" not in content.text, "the folded object")
         self.assertIn('"inner": {', content.text)
         self.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
-        self.press("Copy")
+        self.menu("Copy")
+        self.press("JSON")
         self.see("Copied.")
         copied = self.browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
         self.assertEqual(json.loads(copied)["inner"]["n"], 1)
         self.assertEqual(len(json.loads(copied)["_rev"]), 34)
-        # An editor has them, as they would be removed otherwise.
+        # They are not edited as text, and stay.
         self.press("Edit")
-        self.assertIn("_attachments", self.named("field", "The document as JSON").get_attribute("value"))
+        field = self.named("field", "The document as JSON")
+        self.assertNotIn("_attachments", field.get_attribute("value"))
+        field.send_keys(Keys.CONTROL + Keys.ENTER)
+        self.see("Saved.", "a.txt")
+        self.assertEqual(list(self.send("GET", "/files/folded")["_attachments"]), ["a.txt"])
