@@ -15,7 +15,7 @@ DEFECTS = [
     (f"<div style='width: 90px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis'>{LONG}</div>", ["cut, and the whole is not on hover"]),
     (f"<div title='{LONG}' style='width: 90px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis'>{LONG}</div>", []),
     (f"<div tabindex=0 style='width: 90px; overflow: auto; white-space: nowrap'>{LONG}</div>", []),
-    ("<p style='margin-left: -40px'>Before the window</p>", ["cut by the window"]),
+    ("<p style='margin-left: -400px'>Before the window</p>", ["cut by the window"]),
     (f"<button style='width: 90px'>{LONG}</button>", ["out of its box: button"]),
     (f"<table style='table-layout: fixed; width: 90px'><td style='overflow-wrap: normal'>{LONG}</td></table>", ["out of its box: td"]),
     ("<p style='width: 200px; line-height: 6px'>A line<br>of text</p>", ["out of its box: p"]),

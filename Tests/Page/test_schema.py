@@ -44,7 +44,7 @@ class Schema(PageTestCase):
         link.click()
         summary = self.wait(lambda: " of " in self.find("#summary").text and self.find("#summary").text, "the number of results")
         parameters = urllib.parse.parse_qs(self.browser.current_url.rpartition("?")[2])
-        return json.loads(parameters["selector"][0]), int(summary.partition(" of ")[2].partition(",")[0].replace(",", ""))
+        return json.loads(parameters["selector"][0]), int(summary.partition(" of ")[2].split()[0].replace(",", ""))
 
     def labels(self, field):
         return [a.accessible_name for a in self.field(field).find_elements("tag name", "a")]

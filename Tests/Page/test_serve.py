@@ -129,7 +129,9 @@ class Roles(PageTestCase):
                     # A plan for those who read a part has no numbers.
                     seen = [instead] if instead else texts[:2] + ["The matcher"] * (len(texts) > 1) if store == "ruled" else texts
                     self.show(store, view, parameters, *seen)
-                    self.check_view(title)
+                    # How each view looks is the same for all; test_views sees to it.
+                    if name == "anna":
+                        self.check_view(title)
                     offered |= self.offered()
         self.assertEqual(offered & (self.writing | self.administering), expected)
 

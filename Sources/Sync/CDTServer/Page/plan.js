@@ -9,10 +9,14 @@ import {line} from './json.js'
  */
 export async function showPlan(place, store, wanted, signal, proposes = () => true, made = () => {}) {
   const plan = await explain(store, wanted, signal)
-  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (async () => {
+  fill(place, heading(place, 'Plan'), planOf(plan, plan.measured && proposes(plan.measured) && (async () => {
     await makeIndex(place, store, wanted, plan, signal)
     await made()
   })))
+}
+
+function heading(place, title) {
+  return el('div', {class: 'row'}, el('h2', {tabindex: '-1'}, title), button('Close', () => fill(place), {class: 'quiet'}))
 }
 
 async function explain(store, wanted, signal) {
@@ -37,10 +41,10 @@ async function makeIndex(place, store, wanted, before, signal) {
   }
   const after = await explain(store, wanted, signal)
   const hasFocus = place.contains(document.activeElement)
-  fill(place, el('h2', {tabindex: '-1'}, 'Plan before and after the index'), el('div', {class: 'beside'},
+  fill(place, heading(place, 'Plan before and after the index'), el('div', {class: 'beside'},
     el('section', {'aria-label': 'Before'}, el('h3', {}, 'Before'), planOf(before)),
     el('section', {'aria-label': 'After'}, el('h3', {}, 'After'), planOf(after))))
-  if (hasFocus) place.firstChild.focus()
+  if (hasFocus) place.querySelector('h2').focus()
   say('The index is made.')
 }
 

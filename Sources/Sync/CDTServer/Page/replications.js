@@ -21,7 +21,7 @@ export async function showReplications({main, parameters, signal}) {
       })
     },
   }, el('p', {class: 'soft'}, 'Copies what the target lacks, with its revisions and attachments. Each end is a store of this server, or the URL of a database of CouchDB.'),
-  el('div', {class: 'row'}, labeled('From', source), labeled('To', target), el('label', {class: 'check'}, isContinuous, 'Continuous'),
+  el('div', {class: 'row places'}, labeled('From', source), labeled('To', target), el('label', {class: 'check'}, isContinuous, 'Continuous'),
     el('label', {class: 'check'}, makesTarget, 'Make the target'), submit), names)
   fill(main, el('h1', {}, 'Replications'), list)
   get('/_dbs_info?readable=true&limit=500', signal).then(infos => fill(names, infos.map(({key}) => el('option', {value: key})))).catch(() => {})
