@@ -50,7 +50,7 @@ class Form(PageTestCase):
         self.addCleanup(self.send, "DELETE", "/orders/torn?rev=1-bbb")
         self.set_view(PHONE, "light")
         self.open("orders", "document", id="torn")
-        self.see("The tree")
+        self.see("Written")
         self.check_width(".files")
         self.press("Merge them")
         self.see("Choose for each field")

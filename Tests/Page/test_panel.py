@@ -27,7 +27,7 @@ class Panel(PageTestCase):
         return headings[0].text if headings else None
 
     def wait_for_panel(self, id):
-        self.wait(lambda: self.shown() == id and "The tree" in self.text, f"the panel of {id}")
+        self.wait(lambda: self.shown() == id and "Written" in self.text, f"the panel of {id}")
 
     def focused(self):
         return self.run_script("return document.activeElement.textContent")

@@ -61,7 +61,7 @@ function build(state, main, isLive, fields) {
   const common = {
     store, onopen: id => open(state, id).catch(tell), onedit: (...change) => saveCell(state, ...change), onsort: name => sortBy(state, name),
   }
-  state.counted = el('p', {id: 'document-count'})
+  state.counted = el('p', {id: 'document-count', role: 'status'})
   const all = grid({label: 'Documents', 'aria-describedby': 'document-count', onchange: () => state.browser.render(), onmove: (row, step) => state.browser.move(step), ...common})
   const found = grid({label: 'Results', 'aria-describedby': 'summary', onchange: () => state.results.show(state.as), onmove: row => row.scrollIntoView({block: 'nearest'}), ...common})
   state.grids = {all, found}

@@ -210,7 +210,7 @@ export function table(caption, columns, rows) {
   const isNumber = columns.map(name => name.endsWith('#'))
   const cell = (value, column) => el('td', {class: isNumber[column] ? 'number' : null}, value)
   return el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': caption},
-    el('table', {}, el('caption', {}, caption),
+    el('table', {}, el('caption', {class: 'hidden'}, caption),
       el('thead', {}, el('tr', {}, columns.map((name, column) =>
         el('th', {scope: 'col', class: isNumber[column] ? 'number' : null}, name.replace(/#$/, ''))))),
       el('tbody', {}, rows.map(row => el('tr', {}, row.map(cell))))))

@@ -47,7 +47,7 @@ function showIndex(store, index, refresh, signal) {
         await post(path(store, '_index', '_delete'), named, signal)
         say(`The index ${title} is deleted.`)
         await refresh()
-      }, {'aria-label': `Delete ${title}`})))
+      }, {class: 'danger', 'aria-label': `Delete ${title}`})))
 }
 
 /** A setting of an index, such as `; unique`. */
@@ -107,7 +107,7 @@ function newIndex(store, taken, refresh, signal) {
   const name = el('input', {placeholder: 'generated', spellcheck: 'false'})
   const type = el('select', {}, el('option', {value: 'json'}, 'values'), el('option', {value: 'text'}, 'text'))
   const unique = el('input', {type: 'checkbox'})
-  const filter = editor({label: 'Only documents that match (empty for all)', rows: 2})
+  const filter = editor({label: 'Only documents that match (empty for all)', rows: 1})
   const submit = el('button', {}, 'Make the index')
   get(path(store, '_fields') + '?limit=1000', signal).then(found => fill(known, found.fields.map(({path}) =>
     el('option', {value: path.replaceAll('[]', '')}))), tell)
