@@ -129,14 +129,17 @@ extension InputBuffer {
   }
 
   /// Whether the text ends before the value that should be here, or inside the one that begins here.
-  mutating func endsInsideValue() -> Bool {
+  func endsInsideValue() -> Bool {
     guard isAtEnd, available > 0 else { return isAtEnd }
-    let isOpen = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\"")].contains(self[0])
-    return isOpen && (try? valueLength()) == nil
+    let opening = [UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\"")]
+    guard opening.contains(self[0]) else { return false }
+    // With another byte behind it, a value that is open ends later.
+    let longer = withBytes { Array($0) } + [UInt8(ascii: "}")]
+    return longer.withUnsafeBytes { JSONBytes($0).endOfValue(at: 0) } == longer.count
   }
 
   /// Whether an error in the object that begins here is due to the end of the text.
-  mutating func isDueToEnd(_ error: JSONError) -> Bool {
+  func isDueToEnd(_ error: JSONError) -> Bool {
     isAtEnd && error.code == .unexpectedEnd
       || error.offset + Self.longestToken >= available && endsInsideValue()
   }

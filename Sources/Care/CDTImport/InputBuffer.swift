@@ -113,7 +113,7 @@ struct InputBuffer {
     let wanted = max(Self.chunk, min(known, longestValue - known))
     uncounted = (0, column)
     if bytes.count < known + wanted {
-      bytes.append(contentsOf: repeatElement(0, count: known + wanted - bytes.count))
+      bytes += [UInt8](repeating: 0, count: known + wanted - bytes.count)
     }
     bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     (start, end) = (0, known)

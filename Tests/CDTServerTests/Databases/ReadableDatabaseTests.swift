@@ -25,7 +25,7 @@ import Testing
   private static func withDatabases(
     requiresUser: Bool = false, _ body: (RuleSite) async throws -> Void
   ) async throws {
-    try await RuleSite.run(requiresUser: requiresUser) { site in
+    try await RuleSite.run(requiresUser: requiresUser) { site async throws in
       for name in ["closed", "mine", "open", "sales"] { _ = try await site.admin.put("/\(name)") }
       for (name, security) in [
         ("open", security()), ("mine", security(members: ["names": ["bob"]])),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `members, admins and clients without a name get what they may read`() async throws {
-    try await Self.withDatabases { site in
+    try await Self.withDatabases { site async throws in
       #expect(try await Self.names(site.server) == ["db", "open"])
       #expect(try await Self.names(site.user("anna")) == ["db", "open", "sales"])
       #expect(try await Self.names(site.user("bob")) == ["db", "mine", "open"])
@@ -63,18 +63,18 @@ import Testing
       asBob.headers = site.user("owner").headers + [("X-As-User", "anna")]
       #expect(try await Self.names(asBob) == ["db", "open"])
     }
-    try await Self.withDatabases(requiresUser: true) { site in
+    try await Self.withDatabases(requiresUser: true) { site async throws in
       #expect(try await site.server.get("/_dbs_info?readable=true").status == 401)
       #expect(try await Self.names(site.user("anna")) == ["db", "open", "sales"])
     }
-    try await withServer { server in #expect(try await Self.names(server) == ["db"]) }
+    try await withServer { server async throws in #expect(try await Self.names(server) == ["db"]) }
     try await withServer({ $0.isReadOnly = true }) { server async throws in
       #expect(try await Self.names(server) == ["db"])
     }
   }
 
   @Test func `a change holds for the next list`() async throws {
-    try await Self.withDatabases { site in
+    try await Self.withDatabases { site async throws in
       let anna = site.user("anna")
       _ = try await site.admin.put("/sales/_security", Self.security(members: ["names": ["bob"]]))
       _ = try await site.admin.put("/mine/_security", Self.security(members: ["names": ["anna"]]))
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func `a row has what the user sees of the database`() async throws {
-    try await Self.withDatabases { site in
+    try await Self.withDatabases { site async throws in
       for (rev, text) in [("1-a", "one"), ("1-b", "two")] {
         for owner in ["anna", "bob"] {
           let document: JSONValue = [
@@ -171,7 +171,7 @@ import Testing
     let names = ["a", "b", "c", "d"]
     let manager = try DatastoreManager(directory: stores)
     for name in names { _ = try await manager.datastore(named: name) }
-    for name in names { try await manager.closeDatastore(named: DatabaseName(name)) }
+    for name in names { try await manager.closeDatastore(named: name) }
     try await withServer(
       of: manager,
       {

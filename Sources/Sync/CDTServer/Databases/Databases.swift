@@ -114,7 +114,7 @@ package final class Databases: Sendable {
   }
 
   /// The access rules of a database. One that is closed is opened only if its files have changed since the rules were read.
-  func security(of name: String, hasUsers: Bool) async throws -> DatabaseSecurity {
+  package func security(of name: String, hasUsers: Bool) async throws -> DatabaseSecurity {
     let known = state.withLock { $0.open[name] == nil ? $0.security[name] : nil }
     if let known, try await files(of: name) == known.files { return known.security }
     let database = try await database(named: name)
