@@ -13,6 +13,7 @@ function lines(element) {
   const name = element.localName
   // Those of the history are named by their queries.
   if (name === 'button' && plain(element).startsWith('{')) return ['button']
+  if (element.matches('.read')) return ['button Explain']
   if (name === 'button' || element.matches('.button')) return [`button ${plain(element)}`]
   if (name === 'input') return [`${roles[element.type] ?? 'field'} ${plain(element)}`]
   if (name === 'a' && element.closest('td, li, #conflicts')) return ['link']

@@ -5,8 +5,9 @@ import {badge, link} from './router.js'
 
 /** More are found by their names in the list of stores. */
 const longest = 500
-/** A filter helps from so many stores on. */
+/** A filter helps from so many stores on, and as the server has to open each of them, those of a directory with many are read seldom. */
 const many = 8
+const [manyToRead, seldom] = [50, 60_000]
 
 const place = document.getElementById('rail-stores')
 const rail = document.getElementById('rail')
@@ -51,15 +52,17 @@ export function followStore(store) {
 export function start() {
   state.running?.abort()
   state.running = new AbortController()
+  state.infos = []
   const {signal} = state.running
   repeat(5000, signal, () => refresh(signal)).catch(() => {})
 }
 
 async function refresh(signal) {
+  if (state.infos.length > manyToRead && Date.now() - state.time < seldom) return
   try {
     // The view asks for a name and a password and says that the server does not answer, not this.
     const infos = await (await send('GET', `/_dbs_info?readable=true&conflicts=true&limit=${longest}`, {signal, asks: false})).json()
-    state.infos = infos.filter(row => row.info)
+    Object.assign(state, {infos: infos.filter(row => row.info), time: Date.now()})
     show()
   } catch (error) {
     if (signal.aborted) throw error
