@@ -2,6 +2,7 @@
 
 import atexit
 import base64
+import inspect
 import json
 import os
 import subprocess
@@ -92,6 +93,12 @@ class PageTestCase(unittest.TestCase):
     maxDiff = None
     size, colors = WIDE, "light"
     opened = 0
+
+    def __init_subclass__(cls):
+        """Leaves out, for a phone, the tests of a wide window that do not look at the form of a view: what happens is the same."""
+        for name in dir(cls):
+            if cls.size == PHONE and name.startswith("test_") and name not in vars(cls) and "check_" not in inspect.getsource(getattr(cls, name)):
+                setattr(cls, name, None)
 
     @classmethod
     def setUpClass(cls):

@@ -84,6 +84,7 @@ class Tasks(PageTestCase):
         person.choose("city of 1-0")
         person.press("Save the merged document")
         self.see("The conflict is resolved.", '"city": "Rome"')
+        self.check_view("a document that was merged")
         # With a click for each row.
         self.took(4 + 1)
 
@@ -118,6 +119,7 @@ class Tasks(PageTestCase):
         self.took(2)
         person.follow("shipped")
         self.see("Results 1 to 50 of 750")
+        self.check_view("the documents with a value")
         self.took(3)
 
     def test_06_a_result_is_kept_as_csv(self):
@@ -259,6 +261,7 @@ class Tasks(PageTestCase):
         person.follow("Groups")
         person.follow("sum of total by state")
         self.see("shipped", "843,750")
+        self.check_view("the groups of an example")
         self.took(3)
 
     def test_15_conditions_find_documents(self):
@@ -269,6 +272,7 @@ class Tasks(PageTestCase):
         self.see("Results 1 to 50 of 453")
         person.press("Next page")
         self.see("Results 51 to 100 of 453")
+        self.check_view("the second page")
         self.took(3)
 
 
