@@ -80,6 +80,8 @@ struct CSVSource: DocumentSource {
 
   // MARK: Header
 
+  /// The most columns of a table that is only shown.
+  private static let maximumColumns = 10_000
   /// The last line that is proposed as the header.
   private static let lastLineOfHeader = 30
 
@@ -103,6 +105,12 @@ struct CSVSource: DocumentSource {
     }
     guard let cells = try record() else { return nil }
     isCut = false
+    guard !input.isBeginning || cells.count <= Self.maximumColumns else {
+      throw ImportError(
+        file: input.name, line: line, column: 0,
+        message:
+          "the header has more than \(Self.maximumColumns) cells, the most of a preview; check the separator")
+    }
     let names = try cells.map { cell in
       guard !cell.text.isEmpty || cell.isQuoted else { return String?.none }
       guard let name = String(validating: cell.text, as: UTF8.self) else { throw notUTF8(line) }

@@ -91,18 +91,18 @@ import Testing
       #expect(try await Self.preview(server, openings, "").status == 400)
       #expect(
         try await Self.preview(server, String(repeating: "x", count: 1 << 20), "file=a.csv").status == 200)
-      #expect(
-        try await Self.preview(server, String(repeating: ",", count: 500_000), "file=a.csv").status < 500)
-      for byte in [UInt8(ascii: " "), UInt8(ascii: "["), UInt8(ascii: "\n"), UInt8(ascii: "\"")] {
-        let bomb = try gzipped(repeating: byte, count: 64 << 20)
+      let columns = try await Self.preview(server, String(repeating: ",", count: 10_000), "file=a.csv")
+      #expect(columns.json["reason"]?.stringValue?.contains("more than 10000 cells") == true)
+      for byte in " [\n\",".utf8 {
+        let bomb = try gzipped(repeating: byte, count: 8 << 20)
         for file in ["a", "a.csv"] {
           let reply = try await Self.preview(server, bomb, "file=\(file)")
           #expect([200, 400].contains(reply.status), "\(byte) \(file) \(reply.text.prefix(200))")
-          #expect(reply.body.count < 5 << 20)
+          #expect(reply.body.count < 3 << 20)
         }
       }
-      let names = (0..<60_000).map { "\"\($0)\":1" }.joined(separator: ",")
-      #expect(try await Self.preview(server, "{\(names)}", "").json["fields"]?.arrayValue?.count == 60_000)
+      let names = (0..<20_000).map { "\"\($0)\":1" }.joined(separator: ",")
+      #expect(try await Self.preview(server, "{\(names)}", "").json["fields"]?.arrayValue?.count == 20_000)
       let odd = try await Self.preview(server, #"{"a\u0000b":"<script>"}"#, "file=%00%22%3Cb%3E")
       #expect(odd.json["documents"] == [["a\u{0}b": "<script>"]])
     }

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Shows what an import would save: `/_import`.
 extension RequestContext {
-  /// The most bytes of the beginning of a file, and of a compressed one when it is decompressed.
-  private static let longestBeginning = (sent: 1 << 20, decompressed: 4 << 20)
+  /// The most bytes of the beginning of a file, as it is sent and when it is decompressed.
+  private static let longestBeginning = 1 << 20
   private static let maximumDocuments = 100
   private static let maximumNotices = 100
 
@@ -17,14 +17,13 @@ extension RequestContext {
   func previewImport() async throws -> Response {
     let (options, file) = (try importOptions(), parameters["file"] ?? "documents")
     let limit = min(try parameters.count("limit") ?? 10, Self.maximumDocuments)
-    let text = try await body(limit: Self.longestBeginning.sent)
+    let text = try await body(limit: Self.longestBeginning)
     // After the body, so that one that is sent slowly keeps nobody waiting.
     let place = try server.imports.enter()
     defer { withExtendedLifetime(place) {} }
-    let longest = Self.longestBeginning
     let largest = (
       document: limits.documentLength, value: max(limits.documentLength, limits.requestLength),
-      decompressed: Int64(longest.decompressed)
+      decompressed: Int64(Self.longestBeginning)
     )
     do {
       let preview = try await Datastore.useFiles {
