@@ -171,6 +171,9 @@ class StoresOnWideScreen(PageTestCase):
         self.submit()
         self.see("1 document imported, 1 skipped.")
         self.press("Close")
+        self.drop(("cut.jsonl", '{"_id": "a"}\n{"_id": '))
+        self.see("The first 1 document:", "cut.jsonl:2:")
+        self.press("Cancel")
         # Without ids, the same file would be imported twice.
         towns = ("towns.csv", "town,people\nOslo,700000\nBern,\n")
         self.drop(towns)

@@ -55,7 +55,8 @@ export function preview(file, {target, rule, signal}) {
     const shown = names.slice(0, shownFields)
     fill(facts, `${bytes(file.size)}. ${separator ? `A table, separated by ${separators[separator === '\t' ? 'tab' : separator] ?? visible(separator, 8)}` : visible(String(format).toUpperCase(), 40)}. `,
       documents.length ? `The first ${count(documents.length, 'document')}:` : 'There are no documents at its beginning.',
-      (notices ?? []).filter(notice => !notice.includes('separated by')).map(notice => el('span', {class: 'remark'}, visible(withoutOptions(notice), 600))))
+      // The end of a text is an error if all of the file was sent.
+      [...(notices ?? []).filter(notice => !notice.includes('separated by')), ...file.size <= longestBeginning ? [reply.get('cut') ?? []].flat() : []].map(notice => el('span', {class: 'remark'}, visible(withoutOptions(notice), 600))))
     fill(table, documents.length > 0 && el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'The first documents'}, el('table', {'aria-label': 'The first documents'},
       el('thead', {}, el('tr', {}, shown.map(name => el('th', {scope: 'col', title: visible(name)}, text(name, 60), ' ', typesOf(documents, name))))),
       el('tbody', {}, documents.map(doc => el('tr', {}, shown.map(name => cell(doc.get(name), name))))))),
