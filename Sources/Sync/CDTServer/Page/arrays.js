@@ -1,5 +1,5 @@
 // Arrays of several versions of a document in one, as `cdtquery resolve --merge fields` merges them with --as-set and --by-key.
-import {areEqual, line} from './json.js'
+import {areEqual, isSame, line} from './json.js'
 
 /** Members that are likely to name an element, the best ones first. */
 const keys = ['id', '_id', 'key', 'uuid', 'name', 'code', 'sku', 'slug', 'email']
@@ -21,8 +21,6 @@ export function arrayMerges(values, base) {
 }
 
 function arrayOf(value) { return Array.isArray(value) ? value : [] }
-
-function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
 
 /** A text that is the same for equal values, whatever the order of members. */
 function textOf(value) {

@@ -1,5 +1,5 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
-import {button, bytes, confirmed, during, edits, el, fill, text, visible} from './dom.js'
+import {button, bytes, confirmed, during, edits, el, fileInput, fill, text, visible} from './dom.js'
 import {path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
@@ -25,14 +25,7 @@ export function showAttachments(store, doc, isCurrent, signal, changed) {
         address ? download(name, address, store, signal) : text(unnamable(name), 200),
         isCurrent && address && button('Remove', () => remove(store, doc, name, changed), {class: `danger ${edits(doc.get('_id')).class}`, 'aria-label': `Remove ${name}`})))
   })
-  const file = el('input', {
-    type: 'file', hidden: true, onchange: () => {
-      const [chosen] = file.files
-      // So that the same file can be chosen again.
-      file.value = ''
-      during(adding, () => add(store, doc, chosen, changed))
-    },
-  })
+  const file = fileInput(chosen => during(adding, () => add(store, doc, chosen, changed)))
   const adding = el('button', {type: 'button', ...edits(doc.get('_id')), onclick: () => file.click()}, 'Add a file…')
   return el('section', {'aria-labelledby': 'attachments'}, el('div', {class: 'row'}, el('h2', {id: 'attachments'}, 'Attachments'), isCurrent && [file, adding]),
     rows.length > 0 && el('ul', {class: 'files', 'aria-labelledby': 'attachments'}, rows), view)
@@ -60,7 +53,6 @@ async function change(method, store, doc, name, options, said, changed) {
 }
 
 async function add(store, doc, file, changed) {
-  if (!file) return
   const isKnown = doc.get('_attachments')?.has(file.name)
   if (isKnown && !await confirmed('Replace the attachment?', file.name, 'Replace')) return
   await change('PUT', store, doc, file.name, {body: file, headers: {'Content-Type': file.type || 'application/octet-stream'}},

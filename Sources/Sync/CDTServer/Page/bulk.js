@@ -1,5 +1,5 @@
 // What is done with all results of a query: downloads, updates and deletions.
-import {asked, button, count, el, labeled, say, text, visible} from './dom.js'
+import {asked, button, count, el, labeled, saveFile, say, text, visible} from './dom.js'
 import {path, post, postForDocuments, send, userOf} from './api.js'
 import {changesField} from './updates.js'
 import {line} from './json.js'
@@ -34,9 +34,7 @@ async function download(store, wanted, format) {
   const address = `${resource}&request=${encodeURIComponent(body)}`
   const name = `${store}.${format}`
   if (!userOf(store) && address.length <= longestAddress) return el('a', {href: address, download: name}).click()
-  const url = URL.createObjectURL(await (await send('POST', resource, {body})).blob())
-  el('a', {href: url, download: name}).click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  saveFile(name, await (await send('POST', resource, {body})).blob())
 }
 
 /** Changes all documents that match, after their number was shown and the name of the store was typed. */

@@ -1,7 +1,8 @@
 // A query as Swift, as a command of cdtquery, as a golden file of cdtquery test, and for curl.
-import {button, copy, el, fill, icon, say} from './dom.js'
+import {button, copy, el, fill, icon, say, shellQuoted} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {line, swift} from './json.js'
+import {menuOf} from './menus.js'
 import {termsOf} from './request.js'
 
 /**
@@ -15,9 +16,8 @@ export function copyMenu(store, wanted, place, signal) {
     'Swift': asSwift, 'command': wanted => asCommand(wanted, store, signal), 'golden file': wanted => asGoldenFile(wanted, store, signal),
     'curl': wanted => `curl -X POST ${quoted(location.origin + path(store, '_find'))} -H 'Content-Type: application/json' -d ${quoted(line(wanted))}`,
   }
-  const menu = el('details', {class: 'menu'}, el('summary', {}, icon('copy'), 'Copy'), el('div', {}, Object.entries(forms).map(([form, write]) =>
+  return menuOf([icon('copy'), 'Copy'], {}, Object.entries(forms).map(([form, write]) =>
     button(`As ${form === 'command' || form === 'golden file' ? 'a ' : ''}${form}`, async () => {
-      menu.open = false
       const result = await write(wanted())
       const view = el('pre', {class: 'json', tabindex: '0', 'aria-label': `The query as ${form}`}, result)
       fill(place, el('div', {class: 'row'}, el('h2', {tabindex: '-1'}, `The query as ${form === 'Swift' || form === 'curl' ? form : `a ${form}`}`),
@@ -26,11 +26,10 @@ export function copyMenu(store, wanted, place, signal) {
       // Without TLS, only pages of this machine may write to the clipboard.
       getSelection().selectAllChildren(view)
       say('Selected; copy it with the keyboard.')
-    }))))
-  return menu
+    })))
 }
 
-function quoted(word) { return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'` }
+function quoted(word) { return /^[\w./:@-]+$/.test(word) ? word : shellQuoted(word) }
 
 function asSwift(wanted) {
   const parts = [swift(wanted.get('selector'))]

@@ -1,6 +1,6 @@
 // How the values of a field are spread, by their counts or by a sample: the frequent ones, or the numbers and times by interval. A click finds the documents.
 import {bar, el, text, visible} from './dom.js'
-import {line, Numeral} from './json.js'
+import {line, numberOf} from './json.js'
 import {plot} from './plot.js'
 
 const maximumBars = 8
@@ -10,8 +10,6 @@ const intervals = 10
 /** The server cuts longer strings: those of indexes after so many bytes, and others with this mark. */
 const longestValue = 96
 const mark = '…'
-
-export function numberOf(value) { return value instanceof Numeral ? Number(value.text) : value }
 
 /** The selector for a field that meets a condition, a value or a map of operators; `items[].n` is a member of the elements of an array. */
 export function selectorOf(path, condition) {

@@ -1,13 +1,13 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {answered, append, button, confirmed, copyButton, count, during, edits, el, fill, revision, say, sayNext, shortRevision, tell, text, visible} from './dom.js'
+import {answered, append, button, confirmed, copyButton, count, during, edits, el, fill, revision, say, sayNext, shellQuoted, shortRevision, tell, text, visible} from './dom.js'
 import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
-import {line, Numeral, parse, pretty, shortened} from './json.js'
+import {isNumber, isSame, line, parse, pretty, shortened} from './json.js'
 import {jsonView} from './jsonview.js'
 import {editor} from './editor.js'
 import {valueAt} from './grid.js'
 import {addressOf, showAttachments, unnamable} from './attachments.js'
 import {commonAncestor, historyOf, showRevisions} from './revisions.js'
-import {attachmentsOf, contestedKeys, isSame, merge} from './merge.js'
+import {attachmentsOf, contestedKeys, merge} from './merge.js'
 import {showRules} from './rules.js'
 import {menuOf} from './menus.js'
 import {link} from './router.js'
@@ -140,13 +140,10 @@ function content(place, id, shown, best, newest) {
   const more = isWinner && menuOf('⋯', {class: edits(id).class, 'aria-label': 'More actions', title: 'More actions'},
     el('a', {class: 'edits', href: link(store, 'document', {new: '1', like: id})}, 'Use as template'))
   const actions = el('div', {class: 'row actions'}, isWinner && edit, menuOf('Copy', {},
-    copyButton(() => whole, 'JSON'), copyButton(() => id, 'Id'), !/^\.{1,2}$/.test(id) && copyButton(() => `curl ${quoted(location.origin + path(store, id))}`, 'curl command')),
+    copyButton(() => whole, 'JSON'), copyButton(() => id, 'Id'), !/^\.{1,2}$/.test(id) && copyButton(() => `curl ${shellQuoted(location.origin + path(store, id))}`, 'curl command')),
   more, isWinner && button('Delete', () => remove(place, id, shown), {class: `danger ${edits(id).class}`}))
   return {section, actions, more}
 }
-
-/** A word of a shell. */
-function quoted(text) { return `'${text.replaceAll("'", `'\\''`)}'` }
 
 function checkLength(text) {
   if (text.length > longestEdit) throw new Error('The document is too long to be edited here; use cdtquery get and cdtquery put.')
@@ -156,7 +153,6 @@ function checkLength(text) {
 async function showNearby({store, signal}, doc, menu) {
   const {indexes} = await get(path(store, '_index'), signal)
   const names = {vector: 'More like this', place: 'Close by'}
-  const isNumber = value => typeof value === 'number' || value instanceof Numeral
   const fields = new Map()
   for (const {type, def} of indexes) {
     const [field] = Object.keys(def.fields.at(-1) ?? {})

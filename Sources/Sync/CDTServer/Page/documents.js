@@ -1,5 +1,5 @@
 // The documents of a store: all of them, or those that a filter finds, as a table or as cards, with the one that is open beside them.
-import {button, choice, count, during, el, fill, icon, say, tell} from './dom.js'
+import {button, choice, count, during, el, fileInput, fill, icon, say, tell} from './dom.js'
 import {get, path, Refusal, save, winner} from './api.js'
 import {browser} from './browse.js'
 import {bulkMenu} from './bulk.js'
@@ -8,8 +8,7 @@ import {filterForm} from './filter.js'
 import {grid, namesInPath, valueAt} from './grid.js'
 import {historyMenu, keepQuery} from './history.js'
 import {importFile, takeDrops} from './import.js'
-import {line} from './json.js'
-import {isSame} from './merge.js'
+import {isSame, line} from './json.js'
 import {namesOf} from './names.js'
 import {showPlan} from './plan.js'
 import {isPlain, termsOf, unpaged, usualLimit} from './request.js'
@@ -23,9 +22,9 @@ const wide = matchMedia('(min-width: 60rem)')
 const pause = 150
 
 export async function showDocuments({main, store, parameters, signal}) {
-  const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
+  const [info, names] = await Promise.all([get(path(store), signal), namesOf(store, signal)])
   const state = {
-    store, signal, names: {fields: [], operators: []}, as: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', skip: Math.max(0, Number(parameters.get('skip')) || 0),
+    store, signal, as: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', skip: Math.max(0, Number(parameters.get('skip')) || 0),
     sequence: info.update_seq, opened: null, wanted: null, asked: null, browsing: null, opening: null,
   }
   const parameter = (name, usual = '') => parameters.get(name) ?? usual
@@ -35,15 +34,10 @@ export async function showDocuments({main, store, parameters, signal}) {
     return runAgain(state)
   }, () => state.form.values)
   state.form = filterForm({
-    menus: [state.history, copyMenu(store, () => state.wanted ?? state.form.request(state.skip), state.plan, signal)], names: state.names, run: submit => submit ? during(submit, () => runAgain(state)) : runAgain(state),
+    menus: [state.history, copyMenu(store, () => state.wanted ?? state.form.request(state.skip), state.plan, signal)], names, run: submit => submit ? during(submit, () => runAgain(state)) : runAgain(state),
     values: {filter: parameter('selector'), sort: parameter('sort'), fields: parameter('fields'), limit: parameter('limit', `${usualLimit}`), collation: parameter('collation')},
   })
-  build(state, main, parameters.has('live'), sharesOf(fields))
-  namesOf(store, signal).then(names => {
-    Object.assign(state.names, names)
-    state.form.editor.offer()
-    state.results.update()
-  }, tell)
+  build(state, main, parameters.has('live'), sharesOf(names))
   takeDrops(signal, file => importFile(file, {store, signal}))
   const running = run(state, false)
   if (parameters.has('open')) open(state, parameters.get('open'), false).catch(tell)
@@ -51,8 +45,8 @@ export async function showDocuments({main, store, parameters, signal}) {
 }
 
 /** The paths of the fields that are columns, the frequent ones first. An object has its members as columns, and an array is one. */
-function sharesOf({fields, documents}) {
-  return fields.filter(field => !field.path.includes('[]') && Object.keys(field.types).join() !== 'object')
+function sharesOf({summary, documents}) {
+  return summary.filter(field => !field.path.includes('[]') && Object.keys(field.types).join() !== 'object')
     .sort((a, b) => b.documents - a.documents).map(field => ({path: field.path, share: field.documents / documents}))
 }
 
@@ -111,10 +105,7 @@ function showCount(state, total) {
   if (!isBrowsing(state)) return
   if (total) return state.browser.element.isConnected || fill(state.list, state.browser.element)
   const {store, signal} = state
-  const file = el('input', {type: 'file', hidden: true, onchange: () => {
-    if (file.files.length) importFile(file.files[0], {store, signal})
-    file.value = ''
-  }})
+  const file = fileInput(file => importFile(file, {store, signal}))
   if (!state.list.querySelector('.empty')) {
     fill(state.list, el('div', {class: 'empty'}, el('h2', {}, 'This store has no documents yet'), el('p', {class: 'edits'}, 'Drop a file here: JSON, JSON Lines, CSV, or a dump of CouchDB.'),
       el('p', {class: 'row edits'}, file, button('Choose a file…', () => file.click()), el('a', {class: 'button', href: link(store, 'document', {new: '1'})}, 'Add a document'))))

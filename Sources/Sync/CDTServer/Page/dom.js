@@ -50,15 +50,16 @@ export async function during(element, action) {
   }
 }
 
-/** A picture of the sprite, beside a text or in something that has a name. */
-export function icon(name) {
-  const [svg, use] = ['svg', 'use'].map(kind => document.createElementNS('http://www.w3.org/2000/svg', kind))
-  svg.classList.add('icon')
-  svg.setAttribute('aria-hidden', 'true')
-  use.setAttribute('href', `icons.svg#${name}`)
-  svg.append(use)
-  return svg
+/** An element of a drawing. */
+export function svg(name, attributes, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [key, value] of Object.entries(attributes)) if (value != null) element.setAttribute(key, value)
+  element.append(...children)
+  return element
 }
+
+/** A picture of the sprite, beside a text or in something that has a name. */
+export function icon(name) { return svg('svg', {class: 'icon', 'aria-hidden': 'true'}, svg('use', {href: `icons.svg#${name}`})) }
 
 /** A field with a label around it. */
 export function labeled(label, field) {
@@ -189,6 +190,27 @@ export async function copy(text) {
   } catch {
     return false
   }
+}
+
+/** The hidden field with which a browser asks for a file. */
+export function fileInput(take) {
+  const field = el('input', {type: 'file', hidden: true, onchange: () => {
+    const [chosen] = field.files
+    // So that the same file can be chosen again.
+    field.value = ''
+    if (chosen) take(chosen)
+  }})
+  return field
+}
+
+/** A text as one word of a shell. */
+export function shellQuoted(text) { return `'${text.replaceAll("'", "'\\''")}'` }
+
+/** Lets the browser save a file. */
+export function saveFile(name, blob) {
+  const url = URL.createObjectURL(blob)
+  el('a', {href: url, download: name}).click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
 /** The class of what is shown only to those who may change a document: its server is not read-only, and design documents are for admins. */

@@ -10,7 +10,7 @@ let number = 0
  * @param rows The lines that are always seen; with one, it looks like other fields, and with more, the lines are numbered.
  * @param names Returns what a text in quotes that begins so can be completed to, after the text before it.
  * @param words Returns the same for a word without quotes, as it is written.
- * @returns element, value, clear(), fail(error), offer(), format()
+ * @returns element, value, area, clear(), fail(error), format()
  */
 export function editor({label, value = '', rows = 6, names = null, words = () => [], id = `editor-${++number}`}) {
   const problem = el('p', {class: 'problem', id: `${id}-problem`, role: 'alert'})
@@ -84,8 +84,7 @@ export function editor({label, value = '', rows = 6, names = null, words = () =>
   area.addEventListener('keydown', event => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) area.form?.requestSubmit()
   })
-  // Offers completions again, when more names are known.
-  field.offer = names ? complete(area, list, names, words) : () => {}
+  if (names) complete(area, list, names, words)
   if (rows > 1) area.addEventListener('keydown', indent)
   field.element = el('div', {class: 'editor'}, el('label', {for: id}, label), colored.element, list, keys, problem)
   return field
@@ -383,5 +382,4 @@ function complete(area, list, names, words) {
     event.preventDefault()
     actions[event.key]()
   })
-  return () => { if (document.activeElement === area) offer() }
 }

@@ -9,10 +9,10 @@ const collations = {'': 'by their bytes', nocase: 'regardless of case', unicode:
 
 /**
  * @param values The texts that the form begins with, as the address has them.
- * @param names The fields and operators, as far as they are known.
+ * @param names The fields and operators, as `namesOf` gives them.
  * @param menus The menus beside the filter.
  * @param run Called when the form is sent, and when a proposed name is taken.
- * @returns element, hint, values, request(), fail(error), showHint(wanted, hints)
+ * @returns element, hint, editor, values, setSort(text), request(skip), showMeaning(text), unknownFields(wanted), showHint(wanted, hints)
  */
 export function filterForm({values, names, run, menus}) {
   const field = editor({
@@ -111,7 +111,7 @@ const fieldOfCondition = /(?:"((?:[^"\\]|\\.)*)"|([^\s"'{}[\](),:=<>!]+))\s*(?:(
 function valuesOf({values}, match) {
   if (!match) return null
   const name = match[1] === undefined ? match[2] : JSON.parse(`"${match[1]}"`)
-  return values?.get(name) ?? []
+  return values.get(name) ?? []
 }
 
 /** What a text in quotes can be: a value of the field before it, an operator, or a field. */

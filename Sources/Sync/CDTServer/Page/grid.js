@@ -1,6 +1,6 @@
 // The table of documents: which fields are its columns, how wide they are, its rows, and the cell that is edited in its place.
 import {count, el, fill, revision, say, tell, text, visible} from './dom.js'
-import {beginning, line, Numeral, parse} from './json.js'
+import {beginning, isNumber, line, parse} from './json.js'
 import {link} from './router.js'
 
 /** More fields are not offered as columns. */
@@ -92,7 +92,7 @@ export function grid({label, store, onsort, onchange, onopen, onedit, onmove = (
       numeric = new Set()
       for (const path of ['_id', ...self.columns]) {
         const values = docs.slice(0, 50).map(doc => valueAt(doc, path)).filter(value => value != null)
-        if (values.length && values.every(value => typeof value === 'number' || value instanceof Numeral)) numeric.add(path)
+        if (values.length && values.every(isNumber)) numeric.add(path)
         const longest = Math.max(path.length + 2, ...values.map(value => shownValue(value).text.length))
         self.measured.set(path, Math.round(Math.min(widest, Math.max(narrowest, longest * 7.5 + 26))))
       }
@@ -332,7 +332,7 @@ export function shownValue(value) {
     return {text: value, kind: 'text'}
   }
   if (value === null || typeof value === 'boolean') return {text: line(value), kind: 'word'}
-  if (typeof value === 'number' || value instanceof Numeral) return {text: line(value), kind: 'number'}
+  if (isNumber(value)) return {text: line(value), kind: 'number'}
   return {text: beginning(value, 200), kind: 'value'}
 }
 

@@ -1,15 +1,16 @@
 // Groups of documents: one sentence says which, and a chart that fits, over time or as bars, shows them with a table of their numbers.
-import {bar, button, count, during, el, fill, tell, text, visible} from './dom.js'
+import {bar, button, count, during, el, fill, saveFile, tell, text, visible} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {filterOf} from './conditions.js'
-import {beginning, line, Numeral} from './json.js'
+import {beginning, isNumber, line, Numeral, numberOf} from './json.js'
 import {isKnown, namesOf, nearest} from './names.js'
 import {shownValue, valueAt} from './grid.js'
 import {importFile, takeDrops} from './import.js'
+import {menuOf} from './menus.js'
 import {showPlan} from './plan.js'
 import {plot} from './plot.js'
 import {link, remember} from './router.js'
-import {between, combined, isTime, isTimeUnit, maximumFetched, partsOf, plain, unitFor, units} from './units.js'
+import {between, combined, isTime, isTimeUnit, maximumFetched, partsOf, unitFor, units} from './units.js'
 
 const maximumGroups = 200
 /** More combined groups are not in the table, or in a chart over time. */
@@ -125,9 +126,8 @@ export async function showGroups({main, store, parameters, signal}) {
     await showPlan(plan, store, request(wanted, wanted.unit === whole ? maximumGroups : maximumFetched), signal)
     plan.querySelector('h2').focus()
   })
-  const menu = el('details', {class: 'menu', hidden: true}, el('summary', {}, 'Download'), el('div', {},
-    button('Download as CSV', () => save(store, shown, 'csv')), button('Download as JSON', () => save(store, shown, 'json'))))
-  menu.addEventListener('click', event => { if (event.target.closest('button')) menu.open = false })
+  const menu = menuOf('Download', {}, button('Download as CSV', () => save(store, shown, 'csv')), button('Download as JSON', () => save(store, shown, 'json')))
+  menu.hidden = true
   fill(main, el('h1', {}, 'Groups'), el('form', {
     class: 'sentence', onsubmit: event => {
       event.preventDefault()
@@ -223,7 +223,7 @@ function chartOf(found) {
   if (!entries.length) return null
   const what = title(wanted)
   const name = `${what} by ${unit === whole ? '' : `${unit} of `}${wanted.by.join(', ')}`
-  const longest = Math.max(...entries.map(({value}) => Math.abs(numberOf(value))).filter(Number.isFinite), 0)
+  const longest = Math.max(...entries.map(({value}) => Math.abs(size(value))).filter(Number.isFinite), 0)
   return [
     points && plot(points, {name, format: value => shown(value), isLine: !['count', 'sum'].includes(wanted.show)}),
     el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Groups'}, el('table', {class: points ? 'numbers' : 'chart', 'aria-label': visible(name, 200)},
@@ -234,7 +234,7 @@ function chartOf(found) {
           return el('th', {scope: 'row', title: own === undefined ? null : visible(typeof own === 'string' ? own : line(own), 1_000)}, at || !href ? content : el('a', {href}, content))
         }),
         el('td', {class: 'number'}, text(shown(value), 60)),
-        !points && el('td', {class: 'bars'}, Number.isFinite(numberOf(value)) ? bar(longest ? Math.abs(numberOf(value)) / longest : 0) : '')))))),
+        !points && el('td', {class: 'bars'}, Number.isFinite(size(value)) ? bar(longest ? Math.abs(size(value)) / longest : 0) : '')))))),
     entries.length > maximumRows && el('p', {class: 'soft'}, `The first ${maximumRows.toLocaleString('en')} are in the table; a download has all.`),
   ]
 }
@@ -243,11 +243,11 @@ function chartOf(found) {
 function arranged(found) {
   const {wanted, unit, entries, note} = found
   if (wanted.by.length !== 1 || note && unit === whole) return found
-  const isNumber = ({values: [value]}) => Number.isFinite(numberOf(value))
-  const isOver = entries.some(isNumber) ? isNumber : ({values: [value]}) => isTimeUnit(unit) ? /^\d{4}(-|$)/.test(value) : unit === whole && isTime(value)
+  const isOverNumber = ({values: [value]}) => Number.isFinite(size(value))
+  const isOver = entries.some(isOverNumber) ? isOverNumber : ({values: [value]}) => isTimeUnit(unit) ? /^\d{4}(-|$)/.test(value) : unit === whole && isTime(value)
   const own = entries.filter(isOver)
-  if (own.length < 3 || own.length > maximumRows || own.length < entries.length - 2 || !own.every(({value}) => value === null || Number.isFinite(numberOf(value)))) return found
-  const key = ({values: [value]}) => typeof value === 'string' ? value : numberOf(value)
+  if (own.length < 3 || own.length > maximumRows || own.length < entries.length - 2 || !own.every(({value}) => value === null || Number.isFinite(size(value)))) return found
+  const key = ({values: [value]}) => typeof value === 'string' ? value : size(value)
   const inOrder = (a, b) => key(a) < key(b) ? -1 : 1
   own.sort(inOrder)
   // A unit without documents has its place: nothing is counted in it, and it has no average.
@@ -255,11 +255,11 @@ function arranged(found) {
   for (const entry of own) gaps.delete(key(entry))
   const empty = [...gaps].map(gap => ({values: [gap], value: ['count', 'sum'].includes(wanted.show) ? 0 : null}))
   const points = [...own, ...empty].sort(inOrder).map(({values: [own], value, href}) =>
-    ({label: label(own), from: label(own), value: value === null ? null : numberOf(value), href, title: `${label(own)}: ${shown(value)}`}))
+    ({label: label(own), from: label(own), value: value === null ? null : size(value), href, title: `${label(own)}: ${shown(value)}`}))
   return {...found, points, entries: [...own, ...entries.filter(entry => !isOver(entry))]}
 }
 
-function numberOf(value) { return typeof plain(value) === 'number' ? plain(value) : NaN }
+function size(value) { return isNumber(value) ? numberOf(value) : NaN }
 
 function shown(value) {
   if (typeof value === 'number') return value.toLocaleString('en', {maximumFractionDigits: Math.abs(value) >= 10 ? 2 : Math.abs(value) >= 1 ? 4 : 6})
@@ -277,9 +277,7 @@ function save(store, {wanted, entries}, format) {
   }
   const content = format === 'csv' ? [names, ...rows].map(row => row.map(cell).join(',') + '\r\n').join('')
     : `[\n${rows.map(row => line(new Map(row.map((value, at) => [names[at], value]).filter(([, value]) => value !== undefined)))).join(',\n')}\n]\n`
-  const url = URL.createObjectURL(new Blob([content], {type: format === 'csv' ? 'text/csv' : 'application/json'}))
-  el('a', {href: url, download: `${store} groups.${format}`}).click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  saveFile(`${store} groups.${format}`, new Blob([content], {type: format === 'csv' ? 'text/csv' : 'application/json'}))
 }
 
 /** Groups to begin with, by the fields of the store. */

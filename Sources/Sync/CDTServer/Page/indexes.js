@@ -1,9 +1,9 @@
 // The indexes: their sizes and what values they have; made, deleted and built again here.
 import {button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
 import {get, getValues, path, post, repeat} from './api.js'
-import {chart, numberOf, selectorOf} from './distribution.js'
+import {chart, selectorOf} from './distribution.js'
 import {filterOf} from './conditions.js'
-import {beginning, line} from './json.js'
+import {beginning, line, numberOf} from './json.js'
 import {editor} from './editor.js'
 import {importFile, takeDrops} from './import.js'
 import {showProgress} from './plan.js'

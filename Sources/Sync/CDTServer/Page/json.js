@@ -193,6 +193,14 @@ export function areEqual(left, right) {
   return left === right
 }
 
+/** Whether two fields are the same, of which each may be missing. */
+export function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
+
+export function isNumber(value) { return typeof value === 'number' || value instanceof Numeral }
+
+/** A number as JavaScript has it; other values as they are. */
+export function numberOf(value) { return value instanceof Numeral ? Number(value.text) : value }
+
 /** A value as a Swift literal. */
 export function swift(value) {
   if (value instanceof Map) {

@@ -1,6 +1,6 @@
 // JSON as it is read by people: in colors, with objects and arrays that can be folded.
 import {copyButton, el, revision, visible} from './dom.js'
-import {isInline, line, Numeral, pretty} from './json.js'
+import {isInline, isNumber, line, pretty} from './json.js'
 
 /**
  * The lines of a value.
@@ -55,6 +55,6 @@ function inline(value, budget) {
     return ['{', ...separated([...value].map(([name, inner]) => [token('key', JSON.stringify(name), budget), ': ', inline(inner, budget)])), '}']
   }
   if (Array.isArray(value)) return ['[', ...separated(value.map(inner => inline(inner, budget))), ']']
-  const kind = typeof value === 'string' ? 'string' : typeof value === 'number' || value instanceof Numeral ? 'numeral' : 'word'
+  const kind = typeof value === 'string' ? 'string' : isNumber(value) ? 'numeral' : 'word'
   return token(kind, line(value), budget)
 }

@@ -1,7 +1,7 @@
 // Versions of a document side by side, field by field.
 import {button, bytes, count, during, el, fill, text, visible} from './dom.js'
 import {arrayMerges} from './arrays.js'
-import {areEqual, beginning, shortened} from './json.js'
+import {areEqual, beginning, isSame, shortened} from './json.js'
 import {jsonView} from './jsonview.js'
 
 /** The fields of a document: each member that is not an object with members, and each attachment, by its path. */
@@ -161,8 +161,6 @@ function contestedPlaces(values, base) {
 }
 
 function covers(path, other) { return path.every((name, depth) => name === other[depth]) }
-
-export function isSame(value, other) { return value === undefined || other === undefined ? value === other : areEqual(value, other) }
 
 /** The numbers of the versions that were chosen for the attachments that differ, by their names. */
 export function chosenAttachments(values, chosen) {

@@ -1,13 +1,13 @@
 // The names of the fields of a store: those that a query has misspelled, and the ones that are meant.
 import {get, path} from './api.js'
 
-/** The fields of the first documents, those that are arrays, the operators of selectors, the texts that are values of fields, and the summary of the fields. */
+/** The fields of the first documents, those that are arrays, the operators of selectors, the texts that are values of fields, and the summary of these documents. */
 export async function namesOf(store, signal) {
-  const {fields, operators} = await get(path(store, '_fields') + '?limit=1000', signal)
+  const {fields, operators, documents} = await get(path(store, '_fields') + '?limit=1000', signal)
   const paths = fields.map(field => field.path)
   const arrays = new Set(paths.filter(path => path.includes('[]')).map(path => path.slice(0, path.indexOf('[]'))))
   const values = new Map(fields.map(({path, counts, examples}) => [path.replaceAll('[]', ''), (counts?.map(([value]) => value) ?? examples).filter(value => typeof value === 'string')]))
-  return {fields: ['_id', '_rev', ...new Set(paths.map(path => path.replaceAll('[]', '')))], arrays: [...arrays], operators, values, summary: fields}
+  return {fields: ['_id', '_rev', ...new Set(paths.map(path => path.replaceAll('[]', '')))], arrays: [...arrays], operators, values, summary: fields, documents}
 }
 
 /** Whether a field is known, or one in it, or one that it is in and whose members are not known; also if no fields are known at all. */

@@ -1,12 +1,5 @@
 // A chart over numbers or over time: columns or a line, with axes whose numbers are read without a mouse.
-import {el, visible} from './dom.js'
-
-function svg(name, attributes, ...children) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-  for (const [key, value] of Object.entries(attributes)) if (value != null) element.setAttribute(key, value)
-  element.append(...children)
-  return element
-}
+import {el, svg, visible} from './dom.js'
 
 /**
  * The shapes are scaled to the room, the texts of the axes are not.

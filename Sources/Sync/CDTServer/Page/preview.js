@@ -2,7 +2,7 @@
 import {bytes, count, el, fill, labeled, text, visible} from './dom.js'
 import {path, post, postForDocuments, send} from './api.js'
 import {cell} from './grid.js'
-import {line, parse, Numeral} from './json.js'
+import {isNumber, line, Numeral, parse} from './json.js'
 import {chip} from './distribution.js'
 
 const [previewed, longestBeginning, shownFields, comparedRows] = [10, 256 << 10, 12, 3]
@@ -116,7 +116,7 @@ export function withoutOptions(message) {
 function proposedID(fields, documents) {
   return ['_id', 'id', 'key'].flatMap(wanted => fields.filter(name => name.toLowerCase() === wanted)).find(name => {
     const values = documents.map(doc => doc.get(name))
-    return values.every(value => typeof value === 'string' && value || typeof value === 'number' || value instanceof Numeral) && new Set(values.map(line)).size === values.length
+    return values.every(value => typeof value === 'string' && value || isNumber(value)) && new Set(values.map(line)).size === values.length
   })
 }
 

@@ -32,7 +32,7 @@ export function resultList({store, signal, table, form, turn, explain, refused})
       showResults()
     },
     /** Shows the results of a request; with `isLive`, again after each commit. */
-    async start(wanted, isLive, {keepsPlan = false} = {}) {
+    async start(wanted, isLive) {
       state.running?.abort()
       state.running = new AbortController()
       const current = AbortSignal.any([signal, state.running.signal])
@@ -58,12 +58,6 @@ export function resultList({store, signal, table, form, turn, explain, refused})
       fill(element)
       form.hint.hidden = true
     },
-    /** Says again what is known of the results, when the names of the fields are. */
-    update() {
-      if (!state.wanted) return
-      form.showHint(state.wanted, state.hints)
-      if (state.end) summarize()
-    },
   }
 
   async function once(wanted, current) {
@@ -86,7 +80,8 @@ export function resultList({store, signal, table, form, turn, explain, refused})
   async function explainNone(wanted, current) {
     const {hints} = await post(path(store, '_explain') + '?hints=true', line(wanted), current)
     state.hints = hints
-    self.update()
+    form.showHint(wanted, hints)
+    summarize()
   }
 
   /** The number of all results, of which the page shows some. */

@@ -1,5 +1,5 @@
 // The tree of a document's revisions, and two of them compared.
-import {button, count, el, fill, revision, shortRevision, table, tell, text} from './dom.js'
+import {button, count, el, fill, revision, shortRevision, svg, table, tell, text} from './dom.js'
 import {revisions} from './api.js'
 import {line} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
@@ -79,15 +79,6 @@ function rowsOf(leaves, best) {
     }
   }
   return [...known.values()].sort((a, b) => b.generation - a.generation || a.lane - b.lane)
-}
-
-const svgName = 'http://www.w3.org/2000/svg'
-
-function svg(name, attributes, ...children) {
-  const element = document.createElementNS(svgName, name)
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-  element.append(...children)
-  return element
 }
 
 /** The part of the tree that is beside a row: the lines that pass, and the circle of the revision. */

@@ -10,8 +10,8 @@ const views = new Map()
 const places = new Map()
 
 let showReader = null
-/** What follows the store that is open: called with its name, or null. */
-const followers = []
+/** What shows the stores beside the views: called with the name of the one that is open, or null. */
+let follow = null
 let leaving = new AbortController()
 /** The address that is shown, so that a view can write its parameters without being shown again. */
 let shown = null
@@ -23,7 +23,7 @@ export function registerPlace(name, title, show) { places.set(name, {title, show
 /** Sets what shows, beside the name of a store, who reads it; it is called with the name, or null. */
 export function registerReader(show) { showReader = show }
 
-export function registerFollower(follow) { followers.push(follow) }
+export function registerFollower(follower) { follow = follower }
 
 /** Shows a view of a store in a part of another one. */
 export function showInside(name, options) { return views.get(name).show(options) }
@@ -122,7 +122,7 @@ function showFrame(store, view, opened, id) {
   fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) => el('a', {
     href: link(store, name), 'data-view': name, 'aria-current': name === view ? 'page' : name === 'documents' && view === 'document' ? 'true' : null,
   }, title)))
-  for (const follow of followers) follow(store)
+  follow(store)
   // On a phone, the views scroll.
   nav.querySelector('[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'})
 }

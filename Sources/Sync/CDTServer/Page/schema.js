@@ -1,9 +1,9 @@
 // The fields that occur, a line for each: in how many documents, of which types, with which values. A click opens the query for what is pressed.
 import {bar, button, count, el, fill, say, text, visible} from './dom.js'
 import {getValues, path, post} from './api.js'
-import {beginning, line} from './json.js'
+import {beginning, line, numberOf} from './json.js'
 import {namesInPath} from './grid.js'
-import {chart, chip, conditionOf, digest, numberOf, percent, selectorOf} from './distribution.js'
+import {chart, chip, conditionOf, digest, percent, selectorOf} from './distribution.js'
 import {importFile, takeDrops} from './import.js'
 import {link, returnToPlace} from './router.js'
 

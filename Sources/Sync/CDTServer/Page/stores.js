@@ -1,5 +1,5 @@
 // The stores: how many documents, bytes, conflicts and indexes they have, as it changes.
-import {asked, button, bytes, count, el, fill, icon, labeled, say, table, text} from './dom.js'
+import {asked, button, bytes, count, el, fileInput, fill, icon, labeled, say, shellQuoted, table, text} from './dom.js'
 import {called, get, path, repeat, send, userOf} from './api.js'
 import {importFile, takeDrops} from './import.js'
 import {link} from './router.js'
@@ -13,12 +13,7 @@ export async function showStores({main, parameters, signal}) {
     button('Import a file', () => chooseFile(null), {class: 'edits'}), el('span', {class: 'counts edits'}, 'or drop one here'))
   let [names, target] = [[], null]
   const start = (file, store) => importFile(file, {store, names, signal})
-  const file = el('input', {
-    type: 'file', hidden: true, onchange: () => {
-      if (file.files.length) start(file.files[0], target)
-      file.value = ''
-    },
-  })
+  const file = fileInput(file => start(file, target))
   const chooseFile = store => {
     target = store
     file.click()
@@ -80,7 +75,7 @@ function deleteStore(store, info, refresh) {
 
 /** What is said in a directory without stores. The directory is known if the program runs on the reader's machine. */
 function howToBegin(directory) {
-  const place = directory ? /^[\w./-]+$/.test(directory) ? directory : `'${directory.replaceAll("'", "'\\''")}'` : location.origin
+  const place = directory ? /^[\w./-]+$/.test(directory) ? directory : shellQuoted(directory) : location.origin
   return [
     el('p', {}, 'There are no stores here yet.'),
     el('p', {class: 'edits'}, 'Make one, drop a file of documents here, or import files in a terminal:'),

@@ -1,5 +1,5 @@
 // Groups by the beginning of a text: times by year, month, day or hour, and texts by their first letters. The engine groups by whole values.
-import {line, Numeral} from './json.js'
+import {line, Numeral, numberOf} from './json.js'
 import {valueAt} from './grid.js'
 
 /** More groups of whole values are not fetched. */
@@ -61,28 +61,25 @@ function valueOf(rows, show, [value, number, sum]) {
   if (show !== 'average') return values.length ? values.reduce((best, other) => compare(other, best) * (show === 'least' ? -1 : 1) > 0 ? other : best) : null
   // A group has as many numbers as its average goes into its sum, which says nothing if both are zero.
   const counts = rows.map(row => {
-    const [average, all] = [plain(row.get(value) ?? null), plain(row.get(sum))]
+    const [average, all] = [numberOf(row.get(value) ?? null), numberOf(row.get(sum))]
     return row.get(value) == null ? 0 : average ? Math.round(all / average) : row.get(number)
   })
   const members = counts.reduce((sum, count) => sum + count, 0)
-  return members ? plain(total(rows.map(row => row.get(sum)))) / members : null
+  return members ? numberOf(total(rows.map(row => row.get(sum)))) / members : null
 }
-
-/** A number of JavaScript. */
-export function plain(value) { return value instanceof Numeral ? Number(value.text) : value }
 
 /** Integers are added exactly. */
 function total(values) {
   const texts = values.map(line)
-  if (!texts.every(text => /^-?\d+$/.test(text))) return Number(values.reduce((sum, value) => sum + plain(value), 0).toPrecision(15))
+  if (!texts.every(text => /^-?\d+$/.test(text))) return Number(values.reduce((sum, value) => sum + numberOf(value), 0).toPrecision(15))
   const sum = texts.reduce((sum, text) => sum + BigInt(text), 0n)
   return BigInt(Number(sum)) === sum && Number.isSafeInteger(Number(sum)) ? Number(sum) : new Numeral(String(sum))
 }
 
 /** In the order of values: booleans, numbers, texts, and then the others. */
 function compare(left, right) {
-  const rank = value => typeof value === 'boolean' ? 1 : typeof plain(value) === 'number' ? 2 : typeof value === 'string' ? 3 : Array.isArray(value) ? 4 : 5
-  const [a, b] = rank(left) === rank(right) ? [left, right].map(value => rank(value) > 3 ? line(value) : plain(value)) : [rank(left), rank(right)]
+  const rank = value => typeof value === 'boolean' ? 1 : typeof numberOf(value) === 'number' ? 2 : typeof value === 'string' ? 3 : Array.isArray(value) ? 4 : 5
+  const [a, b] = rank(left) === rank(right) ? [left, right].map(value => rank(value) > 3 ? line(value) : numberOf(value)) : [rank(left), rank(right)]
   return a < b ? -1 : a > b ? 1 : 0
 }
 

@@ -2,7 +2,7 @@
 import {button, count, el, fill, text, visible} from './dom.js'
 import {path, postForDocuments} from './api.js'
 import {namesInPath} from './grid.js'
-import {line, Numeral, parse} from './json.js'
+import {isNumber, line, parse} from './json.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
 import {namesOf} from './names.js'
 import {corrected} from './relaxed.js'
@@ -150,8 +150,6 @@ function valueOf(written, path) {
     throw new Error(`"${visible(path, 40)}": ${written ? `the value is not JSON: ${fault.message}; a text of several words stands in quotes` : 'the value is missing'}.`)
   }
 }
-
-function isNumber(value) { return typeof value === 'number' || value instanceof Numeral }
 
 function kindOf(value) {
   if (value === null || isNumber(value)) return value === null ? 'null' : 'a number'
