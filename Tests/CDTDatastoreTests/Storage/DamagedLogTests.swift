@@ -1,3 +1,5 @@
+import CDTCSQLite
+import CDTJSON
 import CDTTestSupport
 import Foundation
 import Testing
@@ -75,6 +77,62 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       #expect(
         try manager.existingDatastore(named: "store").read { try $0.documentCount() } >= Self.writes - 1)
+    }
+  }
+
+  @Test(arguments: [nil, Encryption.key(Array(0..<32))])
+  func `documents are in the log after a larger batch was refused in the same transaction`(
+    _ encryption: Encryption?
+  ) throws {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions(encryption: encryption)
+      options.memoryBudget = 1_000_000
+      let manager = try DatastoreManager(directory: "\(directory)/running", options: options)
+      let store = try manager.datastore(named: "store")
+      // Their order in the index of ids is not that of their rows, so pages are written to the log more than once.
+      let ids = (0..<2_000).map { "\($0 * 7919 % 2_000)" }
+      let last = try #require(ids.last)
+      try store.createDocument(from: DocumentDraft(id: last, body: [:]))
+      var body = JSONNormalizer()
+      _ = try body.normalize(Array(#"{"text":"\#(String(repeating: "x", count: 300))"}"#.utf8))
+      let batch = NewDocuments()
+      for id in ids { batch.append(id: id, body: body) }
+      try store.write { transaction in
+        #expect(try !transaction.createDocuments(batch))
+        try transaction.createDocument(from: DocumentDraft(id: "after", body: [:]))
+      }
+      try FileManager.default.copyItem(atPath: "\(directory)/running", toPath: "\(directory)/killed")
+      try manager.closeDatastore(named: "store")
+      try FileManager.default.removeItem(atPath: "\(directory)/killed/store/db.sync-shm")
+      let killed = try DatastoreManager(directory: "\(directory)/killed", options: options)
+      defer { killed.close() }
+      let found = try killed.existingDatastore(named: "store")
+      #expect(try found.read { try $0.allDocumentIDs() } == [last, "after"])
+      #expect(try found.checkIntegrity() == [])
+    }
+  }
+
+  /// Why no change of a store is rolled back to a savepoint.
+  @Test func `SQLite before 3.50.2 can lose a commit after a rollback to a savepoint`() throws {
+    try withTemporaryDirectory { directory in
+      let path = "\(directory)/file"
+      let connection = try Connection(path: path, mode: .readWriteCreate)
+      defer { connection.close() }
+      try connection.execute(
+        """
+        PRAGMA journal_mode = WAL; PRAGMA cache_size = 10;
+        CREATE TABLE t (number INTEGER PRIMARY KEY, value INTEGER); CREATE INDEX byValue ON t (value);
+        BEGIN; SAVEPOINT s;
+        WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 9999)
+          INSERT INTO t SELECT x, x * 7919 % 9999 FROM n;
+        ROLLBACK TO s; INSERT INTO t VALUES (1, 1); COMMIT
+        """)
+      try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/killed")
+      try FileManager.default.copyItem(atPath: "\(path)-wal", toPath: "\(directory)/killed-wal")
+      let killed = try Connection(path: "\(directory)/killed", mode: .readWrite)
+      defer { killed.close() }
+      let hasDefect = sqlite3_libversion_number() < 3_050_002
+      #expect(try killed.scalar("SELECT count(*) FROM t") == (hasDefect ? 0 : 1))
     }
   }
 

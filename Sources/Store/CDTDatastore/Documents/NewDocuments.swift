@@ -87,7 +87,6 @@ package final class NewDocuments {
   package func insert(after lastSequence: Int64, on connection: Connection) throws -> Bool {
     guard haveValidIDs, largest <= DocumentSize.limit(on: connection) else { return false }
     writeDigests()
-    try connection.statement("SAVEPOINT new_documents").run()
     let inserted = try bytes.withUnsafeBytes { bytes in
       let text = JSONBytes(bytes)
       return try Self.insertion.run(count, on: connection) { row, statement, position throws(SQLiteError) in
@@ -105,8 +104,12 @@ package final class NewDocuments {
       }
     }
     let isWhole = inserted == count
-    if !isWhole { try connection.statement("ROLLBACK TO new_documents").run() }
-    try connection.statement("RELEASE new_documents").run()
+    // Not by a savepoint: after a rollback to one, SQLite before 3.50.2 may commit what it can't read again (docs/reliability.md).
+    if !isWhole {
+      let deletion = try connection.statement("DELETE FROM documents WHERE sequence > ?1")
+      try deletion.bind(lastSequence, at: 1)
+      try deletion.run()
+    }
     return isWhole
   }
 
