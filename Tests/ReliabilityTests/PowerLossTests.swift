@@ -113,6 +113,35 @@ import Testing
     }
   }
 
+  @Test func `a file is whole if the power fails after the renames that put it in its place`() throws {
+    try withTemporaryDirectory(inMemory: true) { scratch in
+      let workload = try #require(Workload.named("deletion"))
+      var random = SeededGenerator(seed: Torture.seed)
+      var run = try run(
+        Case(workload: workload, durability: .full, isEncrypted: true), seed: 1, in: scratch)
+      var (acknowledged, renames, untried) = (-1, 0, 0)
+      for change in run.changes {
+        if case .mark(let step) = change { acknowledged = step }
+        try run.start.apply(change)
+        if case .rename(_, let path) = change, path.hasSuffix("/indexes.sqlite") {
+          (renames, untried) = (renames + 1, 6)
+        }
+        guard untried > 0 else { continue }
+        untried -= 1
+        for _ in 0..<4 {
+          try run.start.write(to: "\(scratch)/crashed", losing: .some, &random)
+          let problems = problemsAfterCrash(in: "\(scratch)/crashed") { found in
+            try run.expected.problem(
+              with: found, from: max(0, acknowledged), to: min(run.steps, acknowledged + 1))
+          }
+          #expect(problems == [], "seed \(Torture.seed), rename \(renames)")
+          try FileManager.default.removeItem(atPath: "\(scratch)/crashed")
+        }
+      }
+      #expect(renames > 1)
+    }
+  }
+
   /// If this failed, the tests above would not notice a store that forgets to sync.
   @Test func `a write that was not synced is lost when all unsynced changes are`() throws {
     try withTemporaryDirectory(inMemory: true) { scratch in

@@ -93,8 +93,11 @@ final class IndexConnection {
       // SQLite would apply the log of a previous file to the new one.
       try discardFile(path, of: store)
       do throws(SystemError) {
-        // The file itself is last: without it, what is beside it is removed.
-        if store.keys != nil { try Files.rename(draft + LogFile.sealsSuffix, to: path + LogFile.sealsSuffix) }
+        // The file itself is last, also after a power failure: without it, what is beside it is removed.
+        if store.keys != nil {
+          try Files.rename(draft + LogFile.sealsSuffix, to: path + LogFile.sealsSuffix)
+          try Files.synchronizeDirectory(of: path)
+        }
         try Files.rename(draft, to: path)
         try LogFile.remove(draft + LogFile.suffix)
       } catch {
