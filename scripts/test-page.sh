@@ -4,7 +4,7 @@
 # name tests, such as test_query_form.QueryFormOnPhone.test_query_is_copied. With CDTQUERY, a program that was built before is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/install-packages.sh python3 python3-venv chromium chromium-driver
+scripts/install-packages.sh python3 python3-venv chromium-headless-shell chromium-driver
 python3 -m venv .build/page
 .build/page/bin/pip install --quiet --disable-pip-version-check --requirement Tests/Page/requirements.txt
 if [ -z "${CDTQUERY:-}" ]; then

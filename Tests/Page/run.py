@@ -1,20 +1,22 @@
-"""Runs the tests of the page in two processes, each with a browser of its own: all, or those that the arguments name as for unittest.
+"""Runs the tests of the page in several processes, each with a browser of its own: all, or those that the arguments name as for unittest.
 
 A process takes the next class when it is done with one. What failed is printed at once, and its classes are named again at the end.
 """
 
 import io
 import multiprocessing
+import os
 import queue
 import sys
 import time
 import unittest
 
-PROCESSES = 2
+# A browser does not keep a core busy.
+PROCESSES = 1 + (os.cpu_count() or 1)
 
 
 def classes(names):
-    """The suites of the classes, those with the most tests first."""
+    """The suites of the classes, those that take longest first: one test goes through all views, otherwise those with the most tests."""
     loader = unittest.defaultTestLoader
     suites, found = [loader.loadTestsFromNames(names) if names else loader.discover(".")], {}
     while suites:
@@ -23,7 +25,7 @@ def classes(names):
                 suites.append(part)
             elif part.id() not in (test.id() for test in found.setdefault(part.id().rpartition(".")[0], [])):
                 found[part.id().rpartition(".")[0]].append(part)
-    return sorted(found.items(), key=lambda item: -len(item[1]))
+    return sorted(found.items(), key=lambda item: (not item[0].startswith("test_views."), -len(item[1])))
 
 
 def work(names, waiting, done):

@@ -89,7 +89,7 @@ class Overview(PeopleTestCase):
         self.open("aside")
         if self.size == PHONE:
             self.press("Stores and places")
-        beside = lambda name: next(link.text for link in self.all("#rail a") if link.text.startswith(name))
+        beside = lambda name: next((text for text in [link.text for link in self.all("#rail a")] if text.startswith(name)), "")
         self.wait(lambda: "1" in beside("aside"), "the number of documents")
         self.send("POST", "/aside/_bulk_docs", {"new_edits": False, "docs": [{"_id": "a", "_rev": "1-abc"}, {"_id": "b", "_rev": "1-abc"}]})
         self.wait(lambda: beside("aside").split()[1:3] == ["1", "2"], "the conflict and the documents")
