@@ -15,19 +15,21 @@ fi
 # All of it, if the history does not reach so far.
 if [ -n "$base" ]; then changed=$(git diff --name-only "$base" HEAD); else changed=$(git ls-files); fi
 
+# Besides its own scripts, each needs these.
+shared='Package.swift|Makefile|scripts/(build-tests|build-release|install-packages|run-tests)\.sh'
 concerns() {
-  ! grep -qE "^(Package.swift|Makefile|scripts/|$2)" <<< "$changed" || printf '%s ' "$1"
+  ! grep -qE "^($shared|$2)" <<< "$changed" || printf '%s ' "$1"
 }
 core='Sources/(Base|Store|Query)/'
 concerns random "$core|Sources/(Care|Sync/(CDTReplication|CDTRemote))/|Tests/CDT.*/Fuzz/"
 concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Support)/"
-concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDT(Index/|Query/Execution))'
-concerns inputs 'Sources/Base/CDTJSON/|FuzzTargets/'
-concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Command/cdtquery/Assistants)/|Tests/Clients/'
-concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Explain|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
-concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
+concerns newest 'scripts/test-with-|Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDT(Index/|Query/Execution))'
+concerns inputs 'scripts/fuzz\.sh|Sources/Base/CDTJSON/|FuzzTargets/'
+concerns clients 'scripts/(install|test)-clients|Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Command/cdtquery/Assistants)/|Tests/Clients/'
+concerns page 'scripts/test-page|Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Explain|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
+concerns requests 'scripts/fuzz-server|Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
 concerns gate "$core|Benchmarks/"
-concerns examples 'Sources/|Examples/|docs/getting-started.md'
+concerns examples 'scripts/run-(examples|getting-started)|Sources/|Examples/|docs/getting-started.md'
 
 # These two take the time of a whole build, so a change of other scripts does not run them. `release` is also the only part that
 # compiles the server with optimization.
