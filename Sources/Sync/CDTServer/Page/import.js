@@ -29,7 +29,7 @@ export function takeDrops(signal, take) {
 }
 
 /** The name of a store for a file: lower case, and only characters that every name may have. */
-export function proposedName(file) {
+function proposedName(file) {
   const name = file.toLowerCase().replace(/(\.[a-z0-9]{1,9})?(\.gz)?$/, '').replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '').slice(0, 100)
   return /^[a-z]/.test(name) ? name : name ? `store_${name}` : 'imported'
 }

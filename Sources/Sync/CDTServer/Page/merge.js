@@ -123,7 +123,7 @@ function titleOf(title) { return title.split(' ').map(word => [el('bdi', {class:
 function withoutOwn(doc) { return new Map([...doc].filter(([name]) => !name.startsWith('_'))) }
 
 /** The versions that are chosen at first, one for each difference: the first that has changed it. */
-export function chosenFirst(values, base) {
+function chosenFirst(values, base) {
   if (!base) return differences(values).map(() => 0)
   const [fields, origin, contested] = [values.map(value => leavesOf(value)), leavesOf(base), contestedPlaces(values, base)]
   return differences(values).map(key => {
@@ -163,7 +163,7 @@ function contestedPlaces(values, base) {
 function covers(path, other) { return path.every((name, depth) => name === other[depth]) }
 
 /** The numbers of the versions that were chosen for the attachments that differ, by their names. */
-export function chosenAttachments(values, chosen) {
+function chosenAttachments(values, chosen) {
   const paths = differences(values).map((key, row) => [JSON.parse(key), chosen[row]])
   return new Map(paths.filter(([path]) => isAttachment(path)).map(([path, number]) => [path[1], number]))
 }
