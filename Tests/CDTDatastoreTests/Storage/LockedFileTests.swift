@@ -27,16 +27,15 @@ import Testing
       options.encryption = encryption
       let manager = try DatastoreManager(directory: directory, options: options)
       let store = try manager.datastore(named: "store")
-      var locks: [String] = []
+      var locks: Set<String> = []
       try store.write { transaction in
         try transaction.createDocument(from: DocumentDraft(body: [:]))
-        locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").map(
-          String.init)
+        locks = Set(try systemLocks().keys)
       }
       func isLocked(_ name: String) throws -> Bool {
         var status = stat()
         guard stat("\(directory)/store/\(name)", &status) == 0 else { return false }
-        return locks.contains { $0.contains(":\(status.st_ino) ") && $0.contains(" \(getpid()) ") }
+        return locks.contains { $0.hasSuffix(":\(status.st_ino)") }
       }
       #expect(try isLocked("db.sync-shm"))
       let watched = DirectoryWatch.fileNames

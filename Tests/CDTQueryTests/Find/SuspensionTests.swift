@@ -20,13 +20,8 @@ func locks(below directory: String) throws -> [String] {
     let (major, minor) = (device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xFFF00)
     names[String(format: "%02llx:%02llx:%llu", UInt64(major), UInt64(minor), UInt64(status.st_ino))] = path
   }
-  let text = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-  return text.split(separator: "\n").compactMap { line in
-    let words = line.split(separator: " ").map(String.init)
-    guard let mine = words.firstIndex(of: "\(getpid())"), mine + 1 < words.count,
-      let path = names[words[mine + 1]]
-    else { return nil }
-    return "\(path): \(line)"
+  return try systemLocks().flatMap { file, locks in
+    names[file].map { name in locks.map { "\(name): \($0)" } } ?? []
   }
 }
 
