@@ -123,7 +123,7 @@ function titleOf(title) { return title.split(' ').map(word => [el('bdi', {class:
 function withoutOwn(doc) { return new Map([...doc].filter(([name]) => !name.startsWith('_'))) }
 
 /** The versions that are chosen at first, one for each difference: the first that has changed it. */
-function chosenFirst(values, base) {
+export function chosenFirst(values, base) {
   if (!base) return differences(values).map(() => 0)
   const [fields, origin, contested] = [values.map(value => leavesOf(value)), leavesOf(base), contestedPlaces(values, base)]
   return differences(values).map(key => {
