@@ -34,6 +34,7 @@ def start_browser():
     for argument in ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,800"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # The program itself: the driver would only end the script in /usr/bin.
     options.binary_location = "/usr/lib/chromium/chromium-headless-shell"
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
 
