@@ -35,7 +35,7 @@ import Testing
 
   @Test(.timeLimit(.usual))
   func `a filter has one limit for all revisions, until it is renewed`() throws {
-    let text = JSONValue.string(String(repeating: "a", count: 5_000) + String(repeating: "b", count: 3_000))
+    let text = JSONValue.string(String(repeating: "a", count: 4_000) + String(repeating: "b", count: 1_000))
     let revision = DocumentRevision(
       id: "doc", revisionID: try #require(RevisionID("1-a")),
       body: ["text": text])
