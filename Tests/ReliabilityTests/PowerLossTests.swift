@@ -81,6 +81,21 @@ import Testing
       steps: Self.steps)
   }
 
+  /// The problems after a power failure now, if the store should have the state after one of some steps.
+  private func problems(
+    of run: inout Run, in steps: ClosedRange<Int>, losing loss: SimulatedDisk.Loss,
+    isIndexFileOld: Bool = false,
+    _ scratch: String, _ random: inout SeededGenerator
+  ) throws -> [String] {
+    let directory = "\(scratch)/crashed"
+    try run.start.write(to: directory, losing: loss, &random)
+    let problems = problemsAfterCrash(in: directory, isIndexFileOld: isIndexFileOld) { found in
+      try run.expected.problem(with: found, from: steps.lowerBound, to: steps.upperBound)
+    }
+    try FileManager.default.removeItem(atPath: directory)
+    return problems
+  }
+
   @Test(arguments: cases) func `acknowledged documents are there after a power failure`(_ c: Case) throws {
     try withTemporaryDirectory(inMemory: true) { scratch in
       let seed = Torture.seed &+ UInt64(c.testDescription.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFFFF)
@@ -97,17 +112,12 @@ import Testing
           applied += 1
         }
         let loss = SimulatedDisk.Loss.allCases[number % SimulatedDisk.Loss.allCases.count]
-        let directory = "\(scratch)/crashed"
-        try run.start.write(to: directory, losing: loss, &random)
         let first = c.durability == .full ? max(0, acknowledged) : 0
-        let problems = problemsAfterCrash(
-          in: directory, isIndexFileOld: c.durability == .normal || c.fixture != nil
-        ) { found in
-          try run.expected.problem(with: found, from: first, to: min(run.steps, acknowledged + 1))
-        }
+        let problems = try problems(
+          of: &run, in: first...min(run.steps, acknowledged + 1), losing: loss,
+          isIndexFileOld: c.durability == .normal || c.fixture != nil, scratch, &random)
         #expect(
           problems == [], "seed \(Torture.seed), change \(point) of \(run.changes.count), losing \(loss)")
-        try FileManager.default.removeItem(atPath: directory)
       }
       Torture.progress("\(c.testDescription): \(count) power failures")
     }
@@ -129,13 +139,10 @@ import Testing
         guard untried > 0 else { continue }
         untried -= 1
         for _ in 0..<4 {
-          try run.start.write(to: "\(scratch)/crashed", losing: .some, &random)
-          let problems = problemsAfterCrash(in: "\(scratch)/crashed") { found in
-            try run.expected.problem(
-              with: found, from: max(0, acknowledged), to: min(run.steps, acknowledged + 1))
-          }
+          let problems = try problems(
+            of: &run, in: max(0, acknowledged)...min(run.steps, acknowledged + 1), losing: .some, scratch,
+            &random)
           #expect(problems == [], "seed \(Torture.seed), rename \(renames)")
-          try FileManager.default.removeItem(atPath: "\(scratch)/crashed")
         }
       }
       #expect(renames > 1)
@@ -152,12 +159,9 @@ import Testing
       for change in run.changes {
         try run.start.apply(change)
         guard case .mark(let acknowledged) = change, acknowledged > 0 else { continue }
-        try run.start.write(to: "\(scratch)/crashed", losing: .all, &random)
-        let problems = problemsAfterCrash(in: "\(scratch)/crashed", isIndexFileOld: true) { found in
-          try run.expected.problem(with: found, from: acknowledged, to: acknowledged)
-        }
+        let problems = try problems(
+          of: &run, in: acknowledged...acknowledged, losing: .all, isIndexFileOld: true, scratch, &random)
         if !problems.isEmpty { lost += 1 }
-        try FileManager.default.removeItem(atPath: "\(scratch)/crashed")
       }
       #expect(lost > 5)
     }
