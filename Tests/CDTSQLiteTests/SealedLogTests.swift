@@ -93,7 +93,7 @@ import Testing
         for step in 0..<Int.random(in: 1...4, using: &random) {
           statements.append(Self.change(&random))
           switch Int.random(in: 0..<4, using: &random) {
-          // Before, SQLite may not find what it commits after that (docs/reliability.md, Defects of SQLite).
+          // An older SQLite could lose the transaction then (docs/reliability.md, Defects of SQLite).
           case 0 where sqlite3_libversion_number() >= 3_050_002:
             statements += ["SAVEPOINT s\(step)", Self.change(&random), "ROLLBACK TO s\(step)"]
           case 1: statements += ["SAVEPOINT s\(step)", Self.change(&random), "RELEASE s\(step)"]

@@ -28,13 +28,13 @@ ALL = '{"_id": {"$gte": ""}}'
 
 
 def start_browser():
-    """Chromium without a window of its own, which takes two thirds of the processor time."""
+    """Starts the Chromium that has no window, which takes a third less of the processor than the usual one without showing it."""
     options = webdriver.ChromeOptions()
     # The sandbox needs privileges that root in a container does not have; the page's own protection does not rest on it.
     for argument in ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,800"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # The program itself: the driver would only end the script in /usr/bin.
+    # Not the script in /usr/bin: the driver would end that alone.
     options.binary_location = "/usr/lib/chromium/chromium-headless-shell"
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
 
@@ -217,9 +217,7 @@ class PageTestCase(unittest.TestCase):
 
     @property
     def text(self):
-        """What is seen, as the driver's text of an element, which takes longer."""
-        lines = self.run_script("return document.body.innerText").replace("\t", " ").replace("\xa0", " ").split("\n")
-        return "\n".join(line.strip() for line in lines if line.strip())
+        return self.browser.find_element(By.TAG_NAME, "body").text
 
     def see(self, *texts):
         for text in texts:

@@ -11,12 +11,12 @@ import sys
 import time
 import unittest
 
-# A browser does not keep a core busy.
+# A browser also waits, so one more than there are cores takes less time.
 PROCESSES = 1 + (os.cpu_count() or 1)
 
 
 def classes(names):
-    """The suites of the classes, those that take longest first: one test goes through all views, otherwise those with the most tests."""
+    """The suites of the classes, those that take longest first: test_views, whose tests go through all views, then by the number of tests."""
     loader = unittest.defaultTestLoader
     suites, found = [loader.loadTestsFromNames(names) if names else loader.discover(".")], {}
     while suites:

@@ -104,8 +104,8 @@ package final class NewDocuments {
       }
     }
     let isWhole = inserted == count
-    // Not by a savepoint: after a rollback to one, SQLite before 3.50.2 may commit what it can't read again (docs/reliability.md).
     if !isWhole {
+      // A rollback to a savepoint could lose the whole transaction (docs/reliability.md, Defects of SQLite).
       let deletion = try connection.statement("DELETE FROM documents WHERE sequence > ?1")
       try deletion.bind(lastSequence, at: 1)
       try deletion.run()
