@@ -1,5 +1,5 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {answered, append, button, confirmed, copyButton, count, during, edits, el, fill, revision, say, sayNext, shellQuoted, shortRevision, tell, text, visible} from './dom.js'
+import {answered, append, button, confirmed, copyButton, count, edits, el, fill, revision, say, sayNext, sends, shellQuoted, shortRevision, tell, text, visible} from './dom.js'
 import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {isNumber, isSame, line, parse, pretty, shortened} from './json.js'
 import {jsonView} from './jsonview.js'
@@ -188,26 +188,23 @@ function form(plain, action, cancel) {
       event.stopPropagation()
       leave()
     },
-    onsubmit: event => {
-      event.preventDefault()
-      during(submit, async () => {
-        field.clear()
-        let doc
-        try {
-          doc = parse(field.value)
-          if (!(doc instanceof Map)) throw new Error('A document is an object in braces.')
-        } catch (error) {
-          return field.fail(error)
-        }
-        try {
-          await action(doc, field.value)
-          delete element.dataset.unsaved
-        } catch (error) {
-          if (!(error instanceof Refusal) || error.status === 409) throw error
-          field.fail(error)
-        }
-      })
-    },
+    onsubmit: sends(submit, async () => {
+      field.clear()
+      let doc
+      try {
+        doc = parse(field.value)
+        if (!(doc instanceof Map)) throw new Error('A document is an object in braces.')
+      } catch (error) {
+        return field.fail(error)
+      }
+      try {
+        await action(doc, field.value)
+        delete element.dataset.unsaved
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.status === 409) throw error
+        field.fail(error)
+      }
+    }),
   }, field.element, el('p', {class: 'row actions'}, submit, button('Cancel', leave)))
   return element
 }

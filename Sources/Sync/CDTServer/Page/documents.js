@@ -1,5 +1,5 @@
 // The documents of a store: all of them, or those that a filter finds, as a table or as cards, with the one that is open beside them.
-import {button, choice, count, during, el, fileInput, fill, icon, say, tell} from './dom.js'
+import {button, choice, count, el, fileInput, fill, icon, say, tell} from './dom.js'
 import {get, path, Refusal, save, winner} from './api.js'
 import {browser} from './browse.js'
 import {bulkMenu} from './bulk.js'
@@ -34,7 +34,7 @@ export async function showDocuments({main, store, parameters, signal}) {
     return runAgain(state)
   }, () => state.form.values)
   state.form = filterForm({
-    menus: [state.history, copyMenu(store, () => state.wanted ?? state.form.request(state.skip), state.plan, signal)], names, run: submit => submit ? during(submit, () => runAgain(state)) : runAgain(state),
+    menus: [state.history, copyMenu(store, () => state.wanted ?? state.form.request(state.skip), state.plan, signal)], names, run: () => runAgain(state),
     values: {filter: parameter('selector'), sort: parameter('sort'), fields: parameter('fields'), limit: parameter('limit', `${usualLimit}`), collation: parameter('collation')},
   })
   build(state, main, parameters.has('live'), sharesOf(names))

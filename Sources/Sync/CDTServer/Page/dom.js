@@ -50,6 +50,14 @@ export async function during(element, action) {
   }
 }
 
+/** What a form listens with: runs an action when it is sent, while its button is disabled. */
+export function sends(button, action) {
+  return event => {
+    event.preventDefault()
+    during(button, action)
+  }
+}
+
 /** An element of a drawing. */
 export function svg(name, attributes, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name)
@@ -98,23 +106,20 @@ export function asked(question, label, action, cancel, ...content) {
       dialog.remove()
     },
   }, el('form', {
-    onsubmit: event => {
-      event.preventDefault()
-      during(submit, async () => {
-        problem.textContent = ''
-        try {
-          const result = await action()
-          if (!result) return dialog.close()
-          close.textContent = 'Close'
-          submit.remove()
-          buttons.prepend(...result)
-          close.focus()
-        } catch (error) {
-          problem.textContent = visible(error.message, 2_000)
-          if (!dialog.open) tell(error)
-        }
-      })
-    },
+    onsubmit: sends(submit, async () => {
+      problem.textContent = ''
+      try {
+        const result = await action()
+        if (!result) return dialog.close()
+        close.textContent = 'Close'
+        submit.remove()
+        buttons.prepend(...result)
+        close.focus()
+      } catch (error) {
+        problem.textContent = visible(error.message, 2_000)
+        if (!dialog.open) tell(error)
+      }
+    }),
   }, el('h2', {id: 'question'}, question), content, problem, buttons))
   // Where something is typed, that is first.
   if (dialog.querySelector('input, textarea')) close.autofocus = false

@@ -1,5 +1,5 @@
 // The form of a query: a filter on one line, what else it asks for, and what may be wrong with its names.
-import {button, el, fill, labeled, visible} from './dom.js'
+import {button, el, fill, labeled, sends, visible} from './dom.js'
 import {editor} from './editor.js'
 import {parse} from './json.js'
 import {fieldsOf, isKnown, nearest} from './names.js'
@@ -43,10 +43,7 @@ export function filterForm({values, names, run, menus}) {
   const self = {
     editor: field, hint,
     element: el('form', {
-      class: 'filter', onsubmit: event => {
-        event.preventDefault()
-        run(submit)
-      },
+      class: 'filter', onsubmit: sends(submit, run),
     }, el('div', {class: 'ask'}, field.element, submit, menus, el('div', {class: 'under'}, options, meaning))),
     get values() { return {filter: field.value, sort: sort.value, fields: fields.value, limit: limit.value, collation: collation.value} },
     set values(values) {

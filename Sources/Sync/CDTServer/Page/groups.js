@@ -1,5 +1,5 @@
 // Groups of documents: one sentence says which, and a chart that fits, over time or as bars, shows them with a table of their numbers.
-import {bar, button, count, during, el, fill, saveFile, tell, text, visible} from './dom.js'
+import {bar, button, count, el, fill, saveFile, sends, tell, text, visible} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {filterOf} from './conditions.js'
 import {beginning, isNumber, line, Numeral, numberOf} from './json.js'
@@ -129,10 +129,7 @@ export async function showGroups({main, store, parameters, signal}) {
   const menu = menuOf('Download', {}, button('Download as CSV', () => save(store, shown, 'csv')), button('Download as JSON', () => save(store, shown, 'json')))
   menu.hidden = true
   fill(main, el('h1', {}, 'Groups'), el('form', {
-    class: 'sentence', onsubmit: event => {
-      event.preventDefault()
-      during(submit, run)
-    },
+    class: 'sentence', onsubmit: sends(submit, run),
   }, part('Group by', by, unit), part('and show the', show), ofField, part('for', unwind), part('that match', selector),
   el('span', {class: 'row'}, submit, button('Explain', explain), menu), names), problem, hint, plan, note, chart)
   showParts()

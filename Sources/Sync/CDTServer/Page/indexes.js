@@ -1,5 +1,5 @@
 // The indexes: their sizes and what values they have; made, deleted and built again here.
-import {button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
+import {button, bytes, confirmed, count, el, fill, labeled, say, sends, tell, text, visible} from './dom.js'
 import {get, getValues, path, post, repeat} from './api.js'
 import {chart, selectorOf} from './distribution.js'
 import {filterOf} from './conditions.js'
@@ -112,23 +112,20 @@ function newIndex(store, taken, refresh, signal) {
   get(path(store, '_fields') + '?limit=1000', signal).then(found => fill(known, found.fields.map(({path}) =>
     el('option', {value: path.replaceAll('[]', '')}))), tell)
   return el('form', {
-    class: 'edits admins', 'aria-labelledby': 'new-index', onsubmit: event => {
-      event.preventDefault()
-      during(submit, async () => {
-        // The server would replace it.
-        if (taken.has(name.value)) throw new Error(`There is an index with the name "${visible(name.value, 120)}"; delete it first, or choose another name.`)
-        const body = new Map([['index', new Map([['fields', fieldsOf(fields.value)]])], ['type', type.value]])
-        if (name.value) body.set('name', name.value)
-        if (unique.checked) body.get('index').set('unique', true)
-        try {
-          if (filter.value.trim()) body.get('index').set('partial_filter_selector', filterOf(filter.value))
-        } catch (error) {
-          return filter.fail(error)
-        }
-        await building(store, signal, () => post(path(store, '_index'), line(body), signal), refresh)
-        if (unique.checked) say('The index is complete. Documents that have the same values stay; cdtquery conflicts STORE --unique lists them.')
-      })
-    },
+    class: 'edits admins', 'aria-labelledby': 'new-index', onsubmit: sends(submit, async () => {
+      // The server would replace it.
+      if (taken.has(name.value)) throw new Error(`There is an index with the name "${visible(name.value, 120)}"; delete it first, or choose another name.`)
+      const body = new Map([['index', new Map([['fields', fieldsOf(fields.value)]])], ['type', type.value]])
+      if (name.value) body.set('name', name.value)
+      if (unique.checked) body.get('index').set('unique', true)
+      try {
+        if (filter.value.trim()) body.get('index').set('partial_filter_selector', filterOf(filter.value))
+      } catch (error) {
+        return filter.fail(error)
+      }
+      await building(store, signal, () => post(path(store, '_index'), line(body), signal), refresh)
+      if (unique.checked) say('The index is complete. Documents that have the same values stay; cdtquery conflicts STORE --unique lists them.')
+    }),
   }, el('h2', {id: 'new-index'}, 'New index'),
   el('div', {class: 'row'}, labeled('Fields', fields), labeled('Name', name), labeled('Type', type), el('label', {class: 'check'}, unique, 'Unique')),
   filter.element, submit, known)

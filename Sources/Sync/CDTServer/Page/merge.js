@@ -1,5 +1,5 @@
 // Versions of a document side by side, field by field.
-import {button, bytes, count, during, el, fill, text, visible} from './dom.js'
+import {button, bytes, count, el, fill, sends, text, visible} from './dom.js'
 import {arrayMerges} from './arrays.js'
 import {areEqual, beginning, isSame, shortened} from './json.js'
 import {jsonView} from './jsonview.js'
@@ -100,10 +100,8 @@ export function merge(versions, base, {save, cancel, current = 0}) {
     }
   }
   const form = el('form', {
-    class: 'merging', onchange: show, onsubmit: event => {
-      event.preventDefault()
-      during(submit, () => save(merged(values, chosen()), chosenAttachments(values, chosen())))
-    },
+    class: 'merging', onchange: show,
+    onsubmit: sends(submit, () => save(merged(values, chosen()), chosenAttachments(values, chosen()))),
   }, el('p', {class: 'soft'}, versions.map(({title, note}) => note && el('span', {}, titleOf(title), 'written ', note))),
   el('div', {class: 'sides'},
     el('div', {class: 'wide merge', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},

@@ -1,5 +1,5 @@
 // The replications of the server: those that run, and a form that starts one.
-import {button, count, during, el, fill, labeled, say, table, text} from './dom.js'
+import {button, count, el, fill, labeled, say, sends, table, text} from './dom.js'
 import {get, post, repeat} from './api.js'
 
 export async function showReplications({main, parameters, signal}) {
@@ -10,16 +10,13 @@ export async function showReplications({main, parameters, signal}) {
   const names = el('datalist', {id: 'replication-stores'})
   const submit = el('button', {}, 'Start')
   const form = el('form', {
-    class: 'edits', onsubmit: event => {
-      event.preventDefault()
-      during(submit, async () => {
-        const reply = await post('/_replicate', {
-          source: source.value.trim(), target: target.value.trim(), continuous: isContinuous.checked, create_target: makesTarget.checked,
-        }, signal)
-        const {docs_written: written = 0, doc_write_failures: failures = 0} = reply.history?.[0] ?? {}
-        say(reply.history ? `Done: ${count(written, 'document')} written${failures ? `, ${count(failures, 'document')} refused` : ''}.` : 'The replication runs.', failures > 0)
-      })
-    },
+    class: 'edits', onsubmit: sends(submit, async () => {
+      const reply = await post('/_replicate', {
+        source: source.value.trim(), target: target.value.trim(), continuous: isContinuous.checked, create_target: makesTarget.checked,
+      }, signal)
+      const {docs_written: written = 0, doc_write_failures: failures = 0} = reply.history?.[0] ?? {}
+      say(reply.history ? `Done: ${count(written, 'document')} written${failures ? `, ${count(failures, 'document')} refused` : ''}.` : 'The replication runs.', failures > 0)
+    }),
   }, el('p', {class: 'soft'}, 'Copies what the target lacks, with its revisions and attachments. Each end is a store of this server, or the URL of a database of CouchDB.'),
   el('div', {class: 'row places'}, labeled('From', source), labeled('To', target), el('label', {class: 'check'}, isContinuous, 'Continuous'),
     el('label', {class: 'check'}, makesTarget, 'Make the target'), submit), names)
