@@ -192,6 +192,11 @@ export async function save(store, ...texts) {
   return rows
 }
 
+/** Handles a failed write: if somebody else was faster, the error says so in the words of a view. */
+export function inConflict(message) {
+  return error => { throw error.status === 409 ? new Error(message) : error }
+}
+
 /** Waits for some milliseconds, or until the signal. */
 export function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {

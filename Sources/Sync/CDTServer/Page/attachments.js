@@ -1,6 +1,6 @@
 // The attachments of a revision. What is shown can't run: pictures are images, text is text, and PDF is in a frame of its own.
 import {button, bytes, confirmed, during, edits, el, fileInput, fill, text, visible} from './dom.js'
-import {path, send, userOf} from './api.js'
+import {inConflict, path, send, userOf} from './api.js'
 
 const pictures = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
 const texts = /^(text\/[a-z0-9.+-]+|application\/([a-z0-9.+-]*\+)?(json|xml)|application\/(javascript|yaml))$/
@@ -42,13 +42,8 @@ export function unnamable(name) { return `A browser has no address for ${visible
 async function change(method, store, doc, name, options, said, changed) {
   const address = addressOf(store, doc, name)
   if (!address) throw new Error(unnamable(name))
-  let response
-  try {
-    response = await send(method, address, options)
-  } catch (error) {
-    if (error.status !== 409) throw error
-    throw new Error('The document was changed meanwhile. Load the page again to see it.')
-  }
+  const response = await send(method, address, options).catch(
+    inConflict('The document was changed meanwhile. Load the page again to see it.'))
   await changed((await response.json()).rev, said)
 }
 

@@ -1,6 +1,6 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
 import {answered, append, button, confirmed, copyButton, count, edits, el, fill, revision, say, sayNext, sends, shellQuoted, shortRevision, tell, text, visible} from './dom.js'
-import {called, get, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
+import {called, get, inConflict, repeat, post, path, Refusal, revisions, save, send, userOf, winner} from './api.js'
 import {isNumber, isSame, line, parse, pretty, shortened} from './json.js'
 import {jsonView} from './jsonview.js'
 import {editor} from './editor.js'
@@ -338,10 +338,8 @@ async function mergeLeaves(place, best, living) {
     merged.set('_id', id)
     merged.set('_rev', best.get('_rev'))
     // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
-    const [row] = await save(store, line(merged)).catch(error => {
-      if (error.status !== 409) throw error
-      throw new Error('The document was changed meanwhile, and nothing is merged. Load the page again to merge what is there now.')
-    })
+    const [row] = await save(store, line(merged)).catch(
+      inConflict('The document was changed meanwhile, and nothing is merged. Load the page again to merge what is there now.'))
     await copyAttachments(store, id, row.rev, copies)
     const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
     const failure = await save(store, ...deletions).then(() => null, error => error)
@@ -368,12 +366,8 @@ async function remove(place, id, shown) {
       'To delete it as a whole, cancel and merge them first.'))
     : await confirmed('Delete the document?', id)
   if (!isSure) return
-  try {
-    await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
-  } catch (error) {
-    if (error.status !== 409) throw error
-    throw new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.')
-  }
+  await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]]))).catch(
+    inConflict('The document was changed meanwhile, and is not deleted. Load the page again to see it.'))
   const next = await winner(store, id)
   if (!next) return place.leave('Deleted.')
   const [deleted, now] = [shown, next].map(doc => shortRevision(doc.get('_rev')))

@@ -1,12 +1,12 @@
 // The indexes: their sizes and what values they have; made, deleted and built again here.
 import {button, bytes, confirmed, count, el, fill, labeled, say, sends, tell, text, visible} from './dom.js'
-import {get, getValues, path, post, repeat} from './api.js'
+import {get, getValues, path, post} from './api.js'
 import {chart, selectorOf} from './distribution.js'
 import {filterOf} from './conditions.js'
 import {beginning, line, numberOf} from './json.js'
 import {editor} from './editor.js'
 import {importFile, takeDrops} from './import.js'
-import {showProgress} from './plan.js'
+import {watched} from './plan.js'
 import {link} from './router.js'
 
 export async function showIndexes({main, store, signal}) {
@@ -67,15 +67,7 @@ async function building(store, signal, action, refresh) {
   const status = document.getElementById('status')
   say('Building the index… ')
   status.append(progress)
-  const watching = new AbortController()
-  const done = AbortSignal.any([signal, watching.signal])
-  // Those who are not server admins don't see how far it is.
-  repeat(300, done, () => showProgress(progress, store, done)).catch(() => {})
-  try {
-    await action()
-  } finally {
-    watching.abort()
-  }
+  await watched(progress, store, signal, action)
   say('The index is complete.')
   await refresh()
 }

@@ -30,15 +30,8 @@ async function makeIndex(place, store, wanted, before, signal) {
   const progress = el('progress', {'aria-label': 'Progress of the index'})
   const note = el('p', {role: 'status'}, 'Making the index… ', progress)
   place.append(note)
-  const watching = new AbortController()
-  const done = AbortSignal.any([signal, watching.signal])
-  repeat(300, done, () => showProgress(progress, store, done)).catch(() => {})
-  try {
-    await post(path(store, '_index'), before.suggestedIndex, signal)
-  } finally {
-    watching.abort()
-    note.remove()
-  }
+  const build = () => post(path(store, '_index'), before.suggestedIndex, signal)
+  await watched(progress, store, signal, build).finally(() => note.remove())
   const after = await explain(store, wanted, signal)
   const hasFocus = place.contains(document.activeElement)
   fill(place, heading(place, 'Plan before and after the index'), el('div', {class: 'beside'},
@@ -48,12 +41,21 @@ async function makeIndex(place, store, wanted, before, signal) {
   say('The index is made.')
 }
 
-/** Shows how far the build of an index is, to those who may know. */
-export async function showProgress(progress, store, signal) {
-  const task = (await get('/_active_tasks', signal)).find(task => task.type === 'indexer' && task.database === store)
-  if (!task?.total_changes) return
-  progress.max = task.total_changes
-  progress.value = task.changes_done
+/** Builds an index, and shows how far that is. Those who are not server admins don't see it. */
+export async function watched(progress, store, signal, build) {
+  const watching = new AbortController()
+  const done = AbortSignal.any([signal, watching.signal])
+  repeat(300, done, async () => {
+    const task = (await get('/_active_tasks', done)).find(task => task.type === 'indexer' && task.database === store)
+    if (!task?.total_changes) return
+    progress.max = task.total_changes
+    progress.value = task.changes_done
+  }).catch(() => {})
+  try {
+    await build()
+  } finally {
+    watching.abort()
+  }
 }
 
 function planOf(plan, make = null) {
