@@ -19,9 +19,10 @@ export function showAttachments(store, doc, isCurrent, signal, changed) {
     // A type is any text.
     const type = String(stub.get('content_type') ?? '').split(';')[0].trim().toLowerCase()
     const address = addressOf(store, doc, name)
-    const show = address && shower(type, {name, address, length: stub.get('length'), store, signal})
+    const show = address && (pictures.test(type) ? picture : type === 'application/pdf' ? pdf : texts.test(type) && beginning)
+    const attachment = {name, address, length: stub.get('length'), store, signal}
     return el('li', {}, el('span', {class: 'name'}, text(name, 120), el('span', {class: 'soft'}, text(type || 'unknown type', 80), `, ${bytes(stub.get('length') ?? 0)}`)),
-      el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show()), {'aria-label': `Show ${name}`}),
+      el('span', {class: 'row'}, show && button('Show', async () => fill(view, el('h3', {}, text(name, 120)), await show(attachment)), {'aria-label': `Show ${name}`}),
         address ? download(name, address, store, signal) : text(unnamable(name), 200),
         isCurrent && address && button('Remove', () => remove(store, doc, name, changed), {class: `danger ${edits(doc.get('_id')).class}`, 'aria-label': `Remove ${name}`})))
   })
@@ -56,12 +57,6 @@ async function add(store, doc, file, changed) {
 
 async function remove(store, doc, name, changed) {
   if (await confirmed('Remove the attachment?', name, 'Remove')) await change('DELETE', store, doc, name, {}, `${visible(name, 60)} is removed.`, changed)
-}
-
-function shower(type, attachment) {
-  if (pictures.test(type)) return () => picture(attachment)
-  if (type === 'application/pdf') return () => pdf(attachment)
-  return texts.test(type) ? () => beginning(attachment) : null
 }
 
 /** A browser does not say which other user its own requests are for, so the server is asked first whether that one may have the file. */

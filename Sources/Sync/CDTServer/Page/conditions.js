@@ -10,15 +10,13 @@ export function filterOf(text) {
   const trimmed = text.trim()
   if (!trimmed) return new Map()
   if (!trimmed.startsWith('{')) return conditions(text)
-  let selector
   try {
-    selector = parse(text)
+    return parse(text)
   } catch (error) {
     const meant = corrected(text)
     if (meant === null) throw error
-    selector = parse(meant)
+    return parse(meant)
   }
-  return selector
 }
 
 /** Reads conditions that are joined by `and` and `or`, of which `and` binds closer. */

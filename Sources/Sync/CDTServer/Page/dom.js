@@ -199,13 +199,12 @@ export async function copy(text) {
 
 /** The hidden field with which a browser asks for a file. */
 export function fileInput(take) {
-  const field = el('input', {type: 'file', hidden: true, onchange: () => {
-    const [chosen] = field.files
+  return el('input', {type: 'file', hidden: true, onchange: ({target}) => {
+    const [chosen] = target.files
     // So that the same file can be chosen again.
-    field.value = ''
+    target.value = ''
     if (chosen) take(chosen)
   }})
-  return field
 }
 
 /** A text as one word of a shell. */

@@ -18,6 +18,7 @@ export function editor({label, value = '', rows = 6, names = null, words = () =>
   const keys = rows > 1 && el('span', {class: 'hidden', id: `${id}-keys`}, 'Tab indents the selected lines; without a selection it leaves the field. Control with Shift and [ folds the object or array of the line, and with ] unfolds all.')
   const area = el('textarea', {
     id, rows, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', 'aria-describedby': `${id}-problem${keys ? ` ${id}-keys` : ''}`,
+    ...names && {role: 'combobox', 'aria-autocomplete': 'list', 'aria-controls': list.id, 'aria-haspopup': 'listbox'},
   })
   area.value = value
   const folds = foldsOf(area)
@@ -144,19 +145,13 @@ const longestText = 2_000_000
  * @returns element, draw(), mark(range)
  */
 function paint(area, folds) {
-  const isNumbered = Boolean(folds)
   const [shown, numbers] = [el('div'), el('div')]
-  const gutter = isNumbered && el('div', {class: 'gutter', 'aria-hidden': 'true', onmousedown: event => {
+  const gutter = folds && el('div', {class: 'gutter', 'aria-hidden': 'true', onmousedown: event => {
     event.preventDefault()
     folds.turn(Math.floor((event.clientY - numbers.getBoundingClientRect().top) / height()) + first)
   }}, numbers)
   let [text, starts, first, last, marked, pair] = [null, [0], 0, -1, null, []]
   const height = () => parseFloat(getComputedStyle(area).lineHeight) || 21
-  const move = () => {
-    const top = first * height() - area.scrollTop
-    shown.style.transform = `translate(${-area.scrollLeft}px, ${top}px)`
-    numbers.style.transform = `translateY(${top}px)`
-  }
   /** Makes the lines again: all that may have changed, or only if others are seen. */
   const draw = (isChanged = true) => {
     if (area.value !== text) {
@@ -170,14 +165,16 @@ function paint(area, folds) {
       ;[first, last] = [Math.max(0, top - 50), Math.min(starts.length, top + count + 50)]
       const ranges = [marked && {...marked, kind: 'fault'}, ...pair.map(start => ({start, end: start + 1, kind: 'pair'}))].filter(Boolean)
       fill(shown, Array.from({length: Math.max(0, last - first)}, (_, at) => lineOf(text, starts, first + at, ranges)))
-      const row = marked && rowAt(starts, marked.start)
-      if (isNumbered) {
+      const row = marked && starts.findLastIndex(start => start <= marked.start)
+      if (folds) {
         fill(numbers, Array.from({length: Math.max(0, last - first)}, (_, at) => (
           el('div', {class: [first + at === row && 'fault', folds.kind(text.slice(starts[first + at], (starts[first + at + 1] ?? text.length + 1) - 1))].filter(Boolean).join(' ') || null}, first + at + 1))))
         element.style.setProperty('--digits', String(starts.length).length)
       }
     }
-    move()
+    const offset = first * height() - area.scrollTop
+    shown.style.transform = `translate(${-area.scrollLeft}px, ${offset}px)`
+    numbers.style.transform = `translateY(${offset}px)`
   }
   const match = () => {
     if (document.activeElement !== area && !pair.length) return
@@ -190,7 +187,7 @@ function paint(area, folds) {
     draw()
   }
   const behind = el('pre', {class: 'behind', 'aria-hidden': 'true'}, shown)
-  const element = el('div', {class: `stack${isNumbered ? ' numbered' : ''}`}, behind, gutter, area)
+  const element = el('div', {class: `stack${folds ? ' numbered' : ''}`}, behind, gutter, area)
   area.addEventListener('scroll', () => draw(false))
   for (const event of ['keyup', 'click', 'input', 'focus', 'blur']) area.addEventListener(event, match)
   new ResizeObserver(() => draw(false)).observe(area)
@@ -199,12 +196,6 @@ function paint(area, folds) {
     marked = range && {start: range.start, end: Math.max(range.end, range.start + 1)}
     draw()
   }}
-}
-
-/** The number of the line in which a character is. */
-function rowAt(starts, at) {
-  const after = starts.findIndex(start => start > at)
-  return (after < 0 ? starts.length : after) - 1
 }
 
 /** A line in colors, with the ranges that are marked. */
@@ -260,7 +251,6 @@ function foldsOf(area) {
     insert(area, text, start, end)
     area.setSelectionRange(caret, caret)
   }
-  const startOf = row => area.value.split('\n').slice(0, row).reduce((sum, line) => sum + line.length + 1, 0)
   area.addEventListener('keydown', event => {
     if (!(event.ctrlKey || event.metaKey) || !event.shiftKey || !['BracketLeft', 'BracketRight'].includes(event.code)) return
     event.preventDefault()
@@ -277,7 +267,7 @@ function foldsOf(area) {
     kind: line => [...line.matchAll(marks)].some(([mark]) => texts.has(mark)) ? 'folded' : /[[{]\s*$/.test(line) ? 'open' : null,
     /** Folds what begins in a line, or unfolds what is folded there. */
     turn(row) {
-      const start = startOf(row)
+      const start = area.value.split('\n').slice(0, row).reduce((sum, line) => sum + line.length + 1, 0)
       const line = area.value.slice(start).split('\n', 1)[0]
       if (self.kind(line) === 'folded') return change(line.replace(marks, mark => texts.get(mark) ?? mark), start, start + line.length, start)
       const open = /[[{]\s*$/.exec(line)
@@ -320,10 +310,6 @@ function pathInDocument({path}) { return path[0] === 'newDoc' ? path.slice(1).jo
 
 function complete(area, list, names, words) {
   let [start, chosen, options, isQuoted] = [0, -1, [], true]
-  area.setAttribute('role', 'combobox')
-  area.setAttribute('aria-autocomplete', 'list')
-  area.setAttribute('aria-controls', list.id)
-  area.setAttribute('aria-haspopup', 'listbox')
   const close = () => {
     list.hidden = true
     options = []
@@ -340,7 +326,6 @@ function complete(area, list, names, words) {
     const after = area.value[area.selectionStart] === '"' ? 1 : 0
     const taken = isQuoted ? JSON.stringify(options[position]).slice(1, -1) + '"' : options[position]
     area.setRangeText(taken, start, area.selectionStart + (isQuoted ? after : 0), 'end')
-    close()
     area.dispatchEvent(new Event('input'))
     close()
   }

@@ -1,5 +1,5 @@
 // Groups of documents: one sentence says which, and a chart that fits, over time or as bars, shows them with a table of their numbers.
-import {bar, button, count, el, fill, saveFile, sends, tell, text, visible} from './dom.js'
+import {bar, button, count, el, fill, labeled, saveFile, sends, tell, text, visible} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {filterOf} from './conditions.js'
 import {beginning, isNumber, line, Numeral, numberOf} from './json.js'
@@ -45,8 +45,7 @@ export async function showGroups({main, store, parameters, signal}) {
   const hint = el('p', {class: 'notice', role: 'alert', hidden: true})
   const [chart, plan, note] = [el('div', {id: 'chart'}), el('div'), el('p', {role: 'status', class: 'soft'})]
   const submit = el('button', {class: 'primary'}, 'Show')
-  const part = (label, ...fields) => el('label', {}, el('span', {}, label), fields)
-  const ofField = part('of', field)
+  const ofField = labeled('of', field)
   let [known, arrays, shown] = [[], [], null]
   const showParts = () => {
     ofField.hidden = show.value === 'count'
@@ -130,7 +129,7 @@ export async function showGroups({main, store, parameters, signal}) {
   menu.hidden = true
   fill(main, el('h1', {}, 'Groups'), el('form', {
     class: 'sentence', onsubmit: sends(submit, run),
-  }, part('Group by', by, unit), part('and show the', show), ofField, part('for', unwind), part('that match', selector),
+  }, labeled('Group by', [by, unit]), labeled('and show the', show), ofField, labeled('for', unwind), labeled('that match', selector),
   el('span', {class: 'row'}, submit, button('Explain', explain), menu), names), problem, hint, plan, note, chart)
   showParts()
   namesOf(store, signal).then(found => {

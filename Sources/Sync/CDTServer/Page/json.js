@@ -126,21 +126,14 @@ export function beginning(value, limit = 300) {
   const write = value => {
     if (left.count <= 0) return '…'
     if (typeof value === 'string') value = value.slice(0, left.count + 1)
-    if (value instanceof Map) {
+    const isObject = value instanceof Map
+    if (isObject || Array.isArray(value)) {
       const parts = []
-      for (const [name, inner] of value) {
+      for (const member of value) {
         if (left.count <= 0) break
-        parts.push(`${write(name)}: ${write(inner)}`)
+        parts.push(isObject ? member.map(write).join(': ') : write(member))
       }
-      return `{${parts.join(', ')}}`
-    }
-    if (Array.isArray(value)) {
-      const parts = []
-      for (const inner of value) {
-        if (left.count <= 0) break
-        parts.push(write(inner))
-      }
-      return `[${parts.join(', ')}]`
+      return isObject ? `{${parts.join(', ')}}` : `[${parts.join(', ')}]`
     }
     const text = line(value)
     left.count -= text.length

@@ -1,6 +1,6 @@
 // JSON as it is read by people: in colors, with objects and arrays that can be folded.
-import {copyButton, el, revision, visible} from './dom.js'
-import {isInline, isNumber, line, pretty} from './json.js'
+import {el, revision, visible} from './dom.js'
+import {isInline, isNumber, line} from './json.js'
 
 /**
  * The lines of a value.
@@ -13,9 +13,6 @@ export function jsonView(value, {limit = Infinity, marked = [], ...attributes}) 
   const budget = {left: limit, marked: textsOf(marked), around: textsOf(marked.flatMap(path => path.map((_, depth) => path.slice(0, depth + 1))))}
   return el('pre', {class: 'json', tabindex: '0', ...attributes}, nodes(value, '', [], '', budget, []))
 }
-
-/** A button that copies a value, whole. */
-export function copyJSON(value) { return copyButton(() => pretty(value)) }
 
 function nodes(value, indent, before, after, budget, path) {
   if (budget.left <= 0) return null

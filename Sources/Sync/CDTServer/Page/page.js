@@ -1,7 +1,7 @@
 // The page: its views, and logging in.
 import {during, fill, tell, text} from './dom.js'
 import {endUsers, onLogin, send} from './api.js'
-import {mayLeave, registerFollower, registerPlace, registerReader, registerView, start} from './router.js'
+import {mayLeave, registerPlace, registerView, start} from './router.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
@@ -26,8 +26,6 @@ registerView('changes', 'Changes', showChanges)
 registerView('document', null, showDocument)
 registerPlace('stores', 'Stores', showStores)
 registerPlace('replications', 'Replications', showReplications)
-registerReader(showReader)
-registerFollower(followStore)
 
 // MARK: Logging in
 
@@ -108,4 +106,4 @@ document.querySelector('.skip').addEventListener('click', event => {
   document.getElementById('main').focus()
 })
 showAccess().catch(tell)
-start()
+start(showReader, followStore)

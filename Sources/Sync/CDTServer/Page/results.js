@@ -1,10 +1,10 @@
 // The results of a query, as they come or live: as a table or as cards, in pages, with what was read for them.
-import {button, count, el, fill, icon, tell, text, visible} from './dom.js'
+import {button, copyButton, count, el, fill, icon, tell, text, visible} from './dom.js'
 import {path, post} from './api.js'
 import {countOf} from './bulk.js'
 import {pathsOf} from './grid.js'
-import {line} from './json.js'
-import {copyJSON, jsonView} from './jsonview.js'
+import {line, pretty} from './json.js'
+import {jsonView} from './jsonview.js'
 import {termsOf, unpaged} from './request.js'
 import {follow, gather} from './running.js'
 import {link, returnToPlace} from './router.js'
@@ -128,7 +128,7 @@ export function resultList({store, signal, table, form, turn, explain, refused})
   /** What was read and how long it took, which opens the plan. */
   function chip() {
     const {time, documents, keys, warning} = state.end
-    const parts = [isUnindexed(warning) ? 'no index' : state.plan && visible(sourceOf(state.plan), 80), !isNaN(documents) && `${count(documents, 'document')} read`, `${time.toFixed(1)} ms`]
+    const parts = [isUnindexed(warning) ? 'no index' : state.plan && visible(state.plan.source, 80), !isNaN(documents) && `${count(documents, 'document')} read`, `${time.toFixed(1)} ms`]
     return button([icon('explain'), parts.filter(Boolean).join(' · ')], explain, {
       id: 'chip', class: isUnindexed(warning) && !isMisspelled() ? 'read slow' : 'read', 'aria-description': 'Explains the query',
       title: `Explain${isNaN(keys) ? '' : `; ${count(keys, 'index row')} read`}${warning ? `. ${warning}` : ''}`,
@@ -152,7 +152,7 @@ export function resultList({store, signal, table, form, turn, explain, refused})
     if (!docs.length) return fill(element)
     if (as === 'JSON') {
       return fill(element, el('ol', {class: 'documents cards'}, docs.map(entry => el('li', {class: 'card'},
-        el('div', {class: 'row'}, entry.id === undefined ? '' : el('a', {href: link(store, 'document', {id: entry.id})}, text(entry.id || '(empty)', 120)), entry.doc && copyJSON(entry.doc)),
+        el('div', {class: 'row'}, entry.id === undefined ? '' : el('a', {href: link(store, 'document', {id: entry.id})}, text(entry.id || '(empty)', 120)), entry.doc && copyButton(() => pretty(entry.doc))),
         entry.doc ? jsonView(entry.doc, {limit: 5_000, 'aria-label': 'A result'}) : el('p', {}, `${count(entry.length, 'character')}, too long to be shown`)))))
     }
     const whole = docs.flatMap(entry => entry.doc ?? [])
@@ -171,6 +171,3 @@ export function resultList({store, signal, table, form, turn, explain, refused})
 
 /** Whether a warning says that no index was used, which the chip says. */
 function isUnindexed(warning) { return warning?.startsWith('No matching index') ?? false }
-
-/** The name of what a plan reads. */
-function sourceOf({source}) { return typeof source === 'string' ? source : '' }

@@ -9,9 +9,7 @@ const views = new Map()
 /** The views beside those of a store: `stores` is the one without an address. */
 const places = new Map()
 
-let showReader = null
-/** What shows the stores beside the views: called with the name of the one that is open, or null. */
-let follow = null
+let [showReader, follow] = [null, null]
 let leaving = new AbortController()
 /** The address that is shown, so that a view can write its parameters without being shown again. */
 let shown = null
@@ -19,11 +17,6 @@ let shown = null
 export function registerView(name, title, show) { views.set(name, {title, show}) }
 
 export function registerPlace(name, title, show) { places.set(name, {title, show}) }
-
-/** Sets what shows, beside the name of a store, who reads it; it is called with the name, or null. */
-export function registerReader(show) { showReader = show }
-
-export function registerFollower(follower) { follow = follower }
 
 /** Shows a view of a store in a part of another one. */
 export function showInside(name, options) { return views.get(name).show(options) }
@@ -153,5 +146,13 @@ addEventListener('hashchange', () => {
   document.getElementById('main').focus({preventScroll: true})
 })
 
-/** Shows the view of the address, when all are registered. */
-export function start() { show() }
+/**
+ * Shows the view of the address, when all are registered.
+ *
+ * @param reader Shows, beside the name of a store, who reads it; it is called with the name, or null.
+ * @param follower Shows the stores beside the views; it is called with the name of the one that is open, or null.
+ */
+export function start(reader, follower) {
+  ;[showReader, follow] = [reader, follower]
+  show()
+}
