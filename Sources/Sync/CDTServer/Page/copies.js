@@ -3,6 +3,7 @@ import {button, copy, el, fill, icon, say, shellQuoted} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {line, swift} from './json.js'
 import {menuOf} from './menus.js'
+import {heading} from './plan.js'
 import {termsOf} from './request.js'
 
 /**
@@ -20,8 +21,7 @@ export function copyMenu(store, wanted, place, signal) {
     button(`As ${form === 'command' || form === 'golden file' ? 'a ' : ''}${form}`, async () => {
       const result = await write(wanted())
       const view = el('pre', {class: 'json', tabindex: '0', 'aria-label': `The query as ${form}`}, result)
-      fill(place, el('div', {class: 'row'}, el('h2', {tabindex: '-1'}, `The query as ${form === 'Swift' || form === 'curl' ? form : `a ${form}`}`),
-        button('Close', () => fill(place), {class: 'quiet'})), view)
+      fill(place, heading(place, `The query as ${form === 'Swift' || form === 'curl' ? form : `a ${form}`}`), view)
       if (await copy(result)) return say('Copied.')
       // Without TLS, only pages of this machine may write to the clipboard.
       getSelection().selectAllChildren(view)

@@ -88,14 +88,11 @@ export function importFile(file, {store = null, names = [], signal}) {
 }
 
 /** Makes a store; returns false if it exists. */
-async function isMade(store) {
-  try {
-    await send('PUT', path(store))
-    return true
-  } catch (error) {
+function isMade(store) {
+  return send('PUT', path(store)).then(() => true, error => {
     if (error.status === 412) return false
     throw error
-  }
+  })
 }
 
 function summary({imported, replaced, skipped, stale}) {

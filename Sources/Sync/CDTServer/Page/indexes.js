@@ -7,6 +7,7 @@ import {beginning, line, numberOf} from './json.js'
 import {editor} from './editor.js'
 import {importFile, takeDrops} from './import.js'
 import {watched} from './plan.js'
+import {list, termOf} from './request.js'
 import {link} from './router.js'
 
 export async function showIndexes({main, store, signal}) {
@@ -107,7 +108,7 @@ function newIndex(store, taken, refresh, signal) {
     class: 'edits admins', 'aria-labelledby': 'new-index', onsubmit: sends(submit, async () => {
       // The server would replace it.
       if (taken.has(name.value)) throw new Error(`There is an index with the name "${visible(name.value, 120)}"; delete it first, or choose another name.`)
-      const body = new Map([['index', new Map([['fields', fieldsOf(fields.value)]])], ['type', type.value]])
+      const body = new Map([['index', new Map([['fields', list(fields.value).map(termOf)]])], ['type', type.value]])
       if (name.value) body.set('name', name.value)
       if (unique.checked) body.get('index').set('unique', true)
       try {
@@ -121,11 +122,4 @@ function newIndex(store, taken, refresh, signal) {
   }, el('h2', {id: 'new-index'}, 'New index'),
   el('div', {class: 'row'}, labeled('Fields', fields), labeled('Name', name), labeled('Type', type), el('label', {class: 'check'}, unique, 'Unique')),
   filter.element, submit, known)
-}
-
-function fieldsOf(text) {
-  return text.split(',').map(word => word.trim()).filter(Boolean).map(word => {
-    const [, name, direction] = /^(.*?)(?::(asc|desc))?$/.exec(word)
-    return new Map([[name, direction ?? 'asc']])
-  })
 }

@@ -15,7 +15,8 @@ export async function showPlan(place, store, wanted, signal, proposes = () => tr
   })))
 }
 
-function heading(place, title) {
+/** The head of what is shown in a place until it is closed. */
+export function heading(place, title) {
   return el('div', {class: 'row'}, el('h2', {tabindex: '-1'}, title), button('Close', () => fill(place), {class: 'quiet'}))
 }
 

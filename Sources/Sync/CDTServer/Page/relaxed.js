@@ -55,8 +55,7 @@ function quoted(text, isStrict = false) {
     if (token === '"' || token === "'") return null
     if (token[0] === "'") output.push(JSON.stringify(token.slice(1, -1).replaceAll("\\'", "'")))
     else if (token === ',' && /^\s*[}\]]/.test(text.slice(index + 1))) continue
-    else if (!word.test(token)) output.push(token)
-    else if (isJSON(token)) output.push(token)
+    else if (!word.test(token) || isJSON(token)) output.push(token)
     else if (/^(true|false|null)$/i.test(token)) output.push(token.toLowerCase())
     else if (/^(none|undefined|nan|infinity)$|[\u2018-\u201f]|^[./+-]/i.test(token)) return null
     // A number with zeros in front stays one.

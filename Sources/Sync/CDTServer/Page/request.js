@@ -39,15 +39,20 @@ export function list(value) { return value.split(',').map(name => name.trim()).f
 /** `age:desc, name` as a sort. */
 function sortOf(value, known) {
   return list(value).map(word => {
-    const [, name, direction] = /^(.*?)(?::(asc|desc))?$/.exec(word)
-    if (!direction && !known.includes(word)) {
+    if (!/:(asc|desc)$/.test(word) && !known.includes(word)) {
       const [, sign, field] = /^([-+]?)(.+?)(?::(?:a|de)sc(?:ending)?)?$/i.exec(word)
       if (field !== word) {
         throw new Error(`"${word}" is not a sort; write ${field}${sign === '-' || /:d/i.test(word) ? ':desc' : ''}`)
       }
     }
-    return new Map([[name, direction ?? 'asc']])
+    return termOf(word)
   })
+}
+
+/** `age:desc` as a member of a sort or of an index. */
+export function termOf(word) {
+  const [, name, direction] = /^(.*?)(?::(asc|desc))?$/.exec(word)
+  return new Map([[name, direction ?? 'asc']])
 }
 
 /** The names and directions of a sort. */
