@@ -198,18 +198,18 @@ export function inConflict(message) {
 }
 
 /** Waits for some milliseconds, or until the signal. */
-export function pause(milliseconds, signal) {
+function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {
-    const end = () => reject(new DOMException('', 'AbortError'))
-    if (signal.aborted) return end()
+    const end = () => {
+      clearTimeout(timer)
+      reject(new DOMException('', 'AbortError'))
+    }
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', end)
       resolve()
     }, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      end()
-    }, {once: true})
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, {once: true})
   })
 }
 

@@ -51,10 +51,10 @@ export async function during(element, action) {
 }
 
 /** What a form listens with: runs an action when it is sent, while its button is disabled. */
-export function sends(button, action) {
+export function sends(submit, action) {
   return event => {
     event.preventDefault()
-    during(button, action)
+    during(submit, action)
   }
 }
 

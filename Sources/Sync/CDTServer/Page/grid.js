@@ -66,7 +66,7 @@ export function grid({label, store, onsort, onchange, onopen, onedit, onmove = (
   choices.set(store, kept)
   let [paths, numeric, order, shownHead, isMeasured, marked] = [[], new Set(), {}, '', false, undefined]
   const self = {
-    element: table, body, columns: [], measured: new Map(),
+    element: table, columns: [], measured: new Map(),
     menu: el('details', {class: 'menu'}, el('summary', {}, 'Columns', hidden), boxes),
     /**
      * Sets the fields that can be chosen, with the shares of the documents that have them. Those that most documents have are the columns until

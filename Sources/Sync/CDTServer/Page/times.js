@@ -5,7 +5,7 @@ const minute = 60_000
 const clock = {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}
 
 /** A time as "5 min ago", "today 01:49", "12 Aug 14:03" or "12 Aug 2025"; it is kept up to date while it is shown. */
-export function timeOf(time) {
+function timeOf(time) {
   const date = new Date(time)
   if (isNaN(date)) return el('span', {}, visible(String(time), 60))
   return el('time', {datetime: date.toISOString(), title: date.toLocaleString('en-GB', {dateStyle: 'full', timeStyle: 'long'})}, relative(date))
