@@ -129,8 +129,9 @@ export async function showGroups({main, store, parameters, signal}) {
   menu.hidden = true
   fill(main, el('h1', {}, 'Groups'), el('form', {
     class: 'sentence', onsubmit: sends(submit, run),
-  }, labeled('Group by', [by, unit]), labeled('and show the', show), ofField, labeled('for', unwind), labeled('that match', selector),
-  el('span', {class: 'row'}, submit, button('Explain', explain), menu), names), problem, hint, plan, note, chart)
+  }, labeled('Group by', [by, unit]), labeled('and show the', show), ofField, labeled('for', unwind),
+  labeled('that match', selector), el('span', {class: 'row'}, submit, button('Explain', explain), menu), names),
+  problem, hint, plan, note, chart)
   showParts()
   namesOf(store, signal).then(found => {
     ({fields: known, arrays} = found)
