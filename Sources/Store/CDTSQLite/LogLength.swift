@@ -34,7 +34,7 @@ package final class LogLength {
 
   /// Whether the log should be checkpointed now. While readers prevent a restart, the log grows by a part of the limit,
   /// or by half of its length if the checkpoint waits, before the next attempt.
-  fileprivate var isCheckpointDue: Bool {
+  var isCheckpointDue: Bool {
     if pages < copied { copied = 0 }
     let (limit, growth) =
       isLarge ? (Self.limit.large, Self.limit.large / 4) : (Self.limit.small, Self.limit.small / 25)
@@ -76,7 +76,7 @@ extension Connection {
       _ = try checkpoint(lengths < 1 ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART, waiting: wait)
     } catch {
       if try hasWrongLogIndex() { throw error }
-      // Somebody else writes, or makes a checkpoint. The next commit tries again.
+      // Somebody else makes a checkpoint. The next commit tries again.
       if error.isBusy || error.isSuspended { return }
     }
     logLength.copied = logLength.pages
@@ -136,7 +136,8 @@ extension Connection {
     if try hasWrongLogIndex(), let file = sqlite3_db_filename(handle, "main") {
       throw .wrongLogIndex(of: String(cString: file))
     }
-    guard code == SQLITE_OK else { throw error(code, sql: nil) }
+    // Without a number of frames nothing was copied. With one, readers or a writer have stayed.
+    guard code == SQLITE_OK || (code & 0xFF == SQLITE_BUSY && frames >= 0) else { throw error(code, sql: nil) }
     return (frames, copied)
   }
 

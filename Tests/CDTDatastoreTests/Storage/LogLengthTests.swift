@@ -1,11 +1,11 @@
 import CDTJSON
 import CDTPlatform
-import CDTSQLite
 import CDTTestSupport
 import Synchronization
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTSQLite
 
 /// The length of the write-ahead log while it is read.
 @Suite struct LogLengthTests {
@@ -39,6 +39,35 @@ import Testing
     let count = try store.read { try $0.documentCount() }
     #expect(count == 1_800)
     return longest.load(ordering: .relaxed)
+  }
+
+  @Test func `the checkpoint of a very long log waits for a reader once, not after each commit`() throws {
+    try withTemporaryDirectory { directory in
+      let path = "\(directory)/a.sqlite"
+      let writer = try Connection(path: path, mode: .readWriteCreate)
+      defer { writer.close() }
+      try writer.execute("PRAGMA journal_mode = wal; CREATE TABLE t(b BLOB)")
+      let log = try writer.countLog()
+      let reader = try Connection(path: path, mode: .readOnly)
+      defer { reader.close() }
+      try reader.begin(.deferred)
+      _ = try reader.scalar("SELECT count(*) FROM t")
+      while log.pages < LogLength.waitingLimit {
+        try writer.execute("INSERT INTO t VALUES (zeroblob(4000000))")
+      }
+      #expect(log.isCheckpointDue)
+      try writer.shortenLog()
+      #expect(!log.isCheckpointDue)
+      try writer.execute("INSERT INTO t VALUES (1)")
+      #expect(!log.isCheckpointDue)
+      let attempted = log.pages
+      while !log.isCheckpointDue { try writer.execute("INSERT INTO t VALUES (zeroblob(400000))") }
+      #expect(log.pages > attempted * 14 / 10)
+      reader.rollBack()
+      try writer.shortenLog()
+      try writer.execute("INSERT INTO t VALUES (1)")
+      #expect(log.pages < 10)
+    }
   }
 
   @Test func `a log that was very long is shortened when its reader has gone`() throws {
