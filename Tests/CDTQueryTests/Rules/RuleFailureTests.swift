@@ -125,8 +125,8 @@ import Testing
   }
 
   @Test func failuresOfAnyInputAreBounded() throws {
-    let long = String(repeating: "é\"", count: 100_000)
-    let many = JSONValue.array((0..<200_000).map { .string("member \($0)") })
+    let long = String(repeating: "é\"", count: 20_000)
+    let many = JSONValue.array((0..<40_000).map { .string("member \($0)") })
     let elements = JSONValue.array((0..<200).map { ["n": .int($0), "l": [0]] })
     let rules: [JSONObject] = [
       ["newDoc.few": ["$allMatch": ["$eq": .string(long)]]],
@@ -137,7 +137,7 @@ import Testing
       ["newDoc.few": ["$allMatch": ["$eq": 1]], "$reason": .string(long)],
       ["newDoc.few": ["$allMatch": ["$eq": ["$cat": ["x", ["$data": "newDoc.long"]]]]]],
     ]
-    let input: JSONObject = ["newDoc": ["l": many, "huge": .array((0..<200_000).map { .int($0) })]]
+    let input: JSONObject = ["newDoc": ["l": many, "huge": .array((0..<40_000).map { .int($0) })]]
     let small: JSONObject = [
       "newDoc": [
         "few": .array(Array(repeating: "x", count: 300)), "long": .string(long), "nested": elements,

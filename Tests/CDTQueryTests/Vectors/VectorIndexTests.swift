@@ -85,6 +85,8 @@ import Testing
   func `index and matcher give one answer`(length: Int, isEncrypted: Bool) throws {
     var random = RandomDocuments(seed: testSeed(9_400 + UInt64(length)))
     var counts: [String: Int] = [:]
+    // The matcher takes long for long vectors.
+    let rounds = length < 100 ? 12 : 4
     try withTemporaryDirectory(inMemory: true) { directory in
       let options = DatastoreOptions(encryption: isEncrypted ? .key([UInt8](repeating: 7, count: 32)) : nil)
       let manager = try DatastoreManager(directory: directory, options: options)
@@ -113,9 +115,9 @@ import Testing
       try store.ensureIndexed(["v"], IndexOptions(where: ["n": ["$gte": 2]], vector: length), name: "some")
       try store.ensureIndexed(["items.v"], .vector(length), name: "items")
       try store.ensureIndexed(["n"])
-      for round in 0..<12 {
+      for round in 0..<rounds {
         try put(25)
-        if round == 6 { try store.rebuildIndexes() }
+        if round == rounds / 2 { try store.rebuildIndexes() }
         for _ in 0..<4 { try Self.check(Self.request(length, &random), in: store, &counts) }
       }
       #expect(try store.checkIndexes() == [])
@@ -123,7 +125,7 @@ import Testing
       try store.rebuildIndexes()
       #expect(try store.listIndexes().map(\.entries) == count)
     }
-    #expect(counts["plans"] ?? 0 > 20 && counts["results"] ?? 0 > 200, "\(counts)")
+    #expect(counts["plans"] ?? 0 > rounds * 20 / 12 && counts["results"] ?? 0 > rounds * 200 / 12, "\(counts)")
   }
 
   @Test func `a document with more vectors than rows have is still found`() throws {
