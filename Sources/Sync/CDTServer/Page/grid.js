@@ -8,6 +8,8 @@ const maximumOffered = 200
 const [narrowest, widest] = [64, 320]
 /** The columns at first: the fields that most documents have, and a few of the others, but not all of a document with hundreds. */
 const [fewest, most] = [6, 60]
+/** Where a row is a card (page.css), one of the scrolled table has room for these fields. */
+const [narrow, fieldsOfCard] = [matchMedia('(max-width: 40rem)'), 3]
 /** The milliseconds in which a second click makes a double click. */
 const doubleClick = 250
 /** The choices of columns and widths, by store, while the page is open. */
@@ -245,12 +247,15 @@ export function grid({label, store, onsort, onchange, onopen, onedit, onmove = (
   }
 
   function countHidden() {
-    const number = Math.min(paths.length, maximumOffered) - self.columns.length
+    const isCut = narrow.matches && table.closest('.scroller')
+    const shown = isCut ? Math.min(self.columns.length, fieldsOfCard) : self.columns.length
+    const number = Math.min(paths.length, maximumOffered) - shown
     hidden.textContent = number > 0 ? ` ${number} hidden` : ''
   }
 
   function showHead() {
     const {columns} = self
+    countHidden()
     const key = JSON.stringify([columns, order, [...self.measured]])
     if (key === shownHead) return
     shownHead = key
