@@ -1,16 +1,11 @@
 #!/usr/bin/env bash
 # Prints the parts of `make test-more` that a change concerns: those with a file that differs from where the change left the branch
-# BASE (`git merge-base`). Without BASE, that is origin/main; a clone of the change itself takes the newest commit that is more than
-# two days older than this one.
+# BASE (`git merge-base`). Without BASE, that is origin/main; a clone of the change itself takes the commit that .ci/passed names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ -n "${BASE:-}" ]; then
-  base=$(git merge-base "$BASE" HEAD)
-else
-  base=$(git merge-base origin/main HEAD 2> /dev/null || true)
-  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
-    base=$(git log -1 --before="@$(($(git log -1 --format=%ct) - 2 * 86400))" --format=%H)
-  fi
+base=$(git merge-base "${BASE:-origin/main}" HEAD 2> /dev/null || true)
+if [ -z "${BASE:-}" ] && { [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; }; then
+  base=$(git merge-base "$(cat .ci/passed)" HEAD 2> /dev/null || true)
 fi
 # All of it, if the history does not reach so far.
 if [ -n "$base" ]; then changed=$(git diff --name-only "$base" HEAD); else changed=$(git ls-files); fi
@@ -31,12 +26,11 @@ concerns requests 'scripts/fuzz-server|Sources/(Store/CouchDB|Sync/CDTServer)/|d
 concerns gate "$core|Benchmarks/"
 concerns examples 'scripts/run-(examples|getting-started)|Sources/|Examples/|docs/getting-started.md'
 
-# These two take the time of a whole build, so a change of other scripts does not run them. `release` is also the only part that
-# compiles the server with optimization.
+# These two take the time of a whole build, so only a change of what is bundled and of the packages runs them.
 only() {
   ! grep -qE "^($2)" <<< "$changed" || printf '%s ' "$1"
 }
 bundled='scripts/(source-package|build-bundled|test-bundled).sh|Sources/.*/CDTC(SQLite|PCRE2|Zlib|Crypto)/'
-only release "$bundled|scripts/(build-release.sh|build-deb.sh|test-release.sh|man-page.sh|deb/|cdtquery.service)|Sources/(Store/CouchDB|Sync/CDTServer)/"
+only release "$bundled|scripts/(build-release.sh|build-deb.sh|test-release.sh|man-page.sh|deb/|cdtquery.service)"
 only bundled "$bundled"
 echo
