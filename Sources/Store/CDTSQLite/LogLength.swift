@@ -137,7 +137,9 @@ extension Connection {
       throw .wrongLogIndex(of: String(cString: file))
     }
     // Without a number of frames nothing was copied. With one, readers or a writer have stayed.
-    guard code == SQLITE_OK || (code & 0xFF == SQLITE_BUSY && frames >= 0) else { throw error(code, sql: nil) }
+    guard code == SQLITE_OK || (code & 0xFF == SQLITE_BUSY && frames >= 0) else {
+      throw error(code, sql: nil)
+    }
     return (frames, copied)
   }
 

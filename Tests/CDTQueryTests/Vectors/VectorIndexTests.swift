@@ -125,7 +125,8 @@ import Testing
       try store.rebuildIndexes()
       #expect(try store.listIndexes().map(\.entries) == count)
     }
-    #expect(counts["plans"] ?? 0 > rounds * 20 / 12 && counts["results"] ?? 0 > rounds * 200 / 12, "\(counts)")
+    #expect(
+      counts["plans"] ?? 0 > rounds * 20 / 12 && counts["results"] ?? 0 > rounds * 200 / 12, "\(counts)")
   }
 
   @Test func `a document with more vectors than rows have is still found`() throws {
