@@ -3,9 +3,13 @@
 # BASE (`git merge-base`). Without BASE, that is origin/main; a clone of the change itself takes the commit that .ci/passed names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-base=$(git merge-base "${BASE:-origin/main}" HEAD 2> /dev/null || true)
-if [ -z "${BASE:-}" ] && { [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; }; then
-  base=$(git merge-base "$(cat .ci/passed)" HEAD 2> /dev/null || true)
+if [ -n "${BASE:-}" ]; then
+  base=$(git merge-base "$BASE" HEAD)
+else
+  base=$(git merge-base origin/main HEAD 2> /dev/null || true)
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
+    base=$(git merge-base "$(cat .ci/passed)" HEAD 2> /dev/null || true)
+  fi
 fi
 # All of it, if the history does not reach so far.
 if [ -n "$base" ]; then changed=$(git diff --name-only "$base" HEAD); else changed=$(git ls-files); fi
