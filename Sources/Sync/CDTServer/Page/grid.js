@@ -255,10 +255,10 @@ export function grid({label, store, onsort, onchange, onopen, onedit, onmove = (
 
   function showHead() {
     const {columns} = self
-    countHidden()
-    const key = JSON.stringify([columns, order, [...self.measured]])
+    const key = JSON.stringify([columns, order, [...self.measured], narrow.matches])
     if (key === shownHead) return
     shownHead = key
+    countHidden()
     const focused = head.contains(document.activeElement) ? document.activeElement.closest('th').dataset.path : null
     fill(group, ['_id', ...columns].map(path => {
       const column = el('col')
