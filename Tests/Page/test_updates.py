@@ -42,6 +42,25 @@ class Updates(PeopleTestCase):
         self.write(f"Type the name of the store to confirm: {store}", name or store)
         self.find(f"dialog[open] button:not([type])").click()
 
+    def test_nothing_moves_as_the_preview_comes(self):
+        def places():
+            return [self.named("button", name).rect for name in ("Add a change", "Update", "Cancel")]
+
+        self.open("carts", "documents", selector=ALL)
+        self.see("Results 1 to 3 of 3")
+        self.begin_update("carts", 3)
+        before = places()
+        self.write("Field 1", "_id")
+        self.see("the document's own")
+        self.assertEqual(before, places())
+        self.write("Field 1", "n")
+        self.write("Value 1", "two words " * 20)
+        self.see("the value is not JSON")
+        self.assertEqual(before, places())
+        self.write("Value 1", "1")
+        self.see("3 of the first 3 documents are changed", "absent → 1")
+        self.assertEqual(before, places())
+
     def test_all_results_are_updated_and_deleted(self):
         self.open("tasks", "documents", selector='{"done": false}', limit="5")
         self.see("Results 1 to 5 of 651")

@@ -19,7 +19,7 @@ const previewed = 5
  */
 export function changesField(store, selector, signal) {
   const [rows, names] = [el('div'), el('datalist', {id: 'fields-to-change'})]
-  const [summary, list] = [el('p', {class: 'soft', role: 'status'}), el('ul', {class: 'previews', tabindex: '0', 'aria-label': 'The first documents, before and after'})]
+  const [summary, list] = [el('p', {class: 'soft', role: 'status'}), el('ul')]
   let [docs, timer] = [null, null]
   const read = () => {
     const changes = [...rows.children].map(row => row.read()).filter(Boolean)
@@ -62,7 +62,7 @@ export function changesField(store, selector, signal) {
   }, names, rows, el('p', {class: 'row'}, button('Add a change', () => {
     add()
     rows.lastChild.querySelector('input').focus()
-  })), summary, list)
+  })), el('div', {class: 'previews', role: 'group', tabindex: '0', 'aria-label': 'The first documents, before and after'}, summary, list))
   add()
   const request = new Map([['selector', selector], ['sort', [new Map([['_id', 'asc']])]], ['limit', previewed]])
   postForDocuments(path(store, '_find'), line(request), signal).then(reply => {
