@@ -39,7 +39,7 @@ struct PageFile: Sendable {
       line -> Slice<UnsafeBufferPointer<UInt8>> in
       let text = line.drop { $0 == 0x20 }
       isComment = isComment || text.starts(with: "/*".utf8)
-      defer { if text.hasSuffix("*/".utf8) { isComment = false } }
+      defer { if text.suffix(2).elementsEqual("*/".utf8) { isComment = false } }
       return isComment || text.starts(with: "//".utf8) ? text.prefix(0) : text
     }
     return Array(lines.joined(separator: [0x0A]))
@@ -53,11 +53,5 @@ struct PageFile: Sendable {
     case "svg": "image/svg+xml"
     default: "application/octet-stream"
     }
-  }
-}
-
-extension Slice<UnsafeBufferPointer<UInt8>> {
-  fileprivate func hasSuffix(_ suffix: some BidirectionalCollection<UInt8>) -> Bool {
-    reversed().starts(with: suffix.reversed())
   }
 }
