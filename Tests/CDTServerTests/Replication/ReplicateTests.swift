@@ -374,20 +374,23 @@ import Testing
     }
   }
 
-  @Test func `a document whose database is missing is tried again, and is listed with the reason`()
+  @Test(arguments: ["source", "target"])
+  func `a document whose database is missing is tried again, and is listed with the reason`(missing: String)
     async throws
   {
     try await withServer { server in
+      try await Self.fill(server, count: 2)
       _ = try await server.put("/_replicator")
-      _ = try await server.put("/_replicator/early", ["source": "late", "target": "db"])
+      var document: JSONObject = ["source": "db", "target": "db"]
+      document[missing] = "late"
+      _ = try await server.put("/_replicator/early", .object(document))
       let row = try await Self.wait(server, "/_scheduler/docs/_replicator/early") {
         $0["state"] == "crashing"
       }
       #expect(row["info"]?["error"]?.stringValue?.contains("could not open late") == true, "\(row.text)")
       _ = try await server.put("/late")
-      try await Self.fill(server, "late", count: 2)
       _ = try await Self.wait(server, "/_replicator/early") { $0["_replication_state"] == "completed" }
-      #expect(try await Self.count(server) == 2)
+      #expect(try await Self.count(server, "late") == (missing == "source" ? 0 : 2))
     }
   }
 
