@@ -1,12 +1,14 @@
 import CDTDatastore
 import CDTJSON
-import CDTServer
 import CDTServerTestSupport
 import CDTTestSupport
 import Foundation
 import Logging
+import NIOPosix
 import ServiceLifecycle
 import Testing
+
+@testable import CDTServer
 
 /// How a server ends.
 @Suite struct ShutdownTests {
@@ -73,6 +75,31 @@ import Testing
     await group.triggerGracefulShutdown()
     try await running.value
     withExtendedLifetime(client) {}
+  }
+
+  @Test(.timeLimit(.usual)) func `a connection that a server drops before it is handled is closed`()
+    async throws
+  {
+    let limits = ServerConfiguration.Limits()
+    let clients = ClientChannel(
+      responder: { _, _, _ in }, limits: limits, connections: ConnectionLimit(limits.connections))
+    for _ in 0..<20 {
+      let (accepted, accept) = AsyncStream<Void>.makeStream()
+      // As Hummingbird's server, which is done with its listening socket when it is cancelled.
+      func connectAndEnd() async throws -> RawConnection {
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+          .bind(host: "127.0.0.1", port: 0) { channel in
+            clients.setup(channel: channel, logger: .silent).always { _ in accept.yield() }
+          }
+        return try await server.executeThenClose { _ in
+          let connection = try RawConnection(port: #require(server.channel.localAddress?.port))
+          for await _ in accepted { break }
+          return connection
+        }
+      }
+      let connection = try await connectAndEnd()
+      while !connection.hasReply(within: 0) { try await Task.sleep(for: .milliseconds(5)) }
+    }
   }
 
   @Test func `every acknowledged write is there after a kill`() async throws {

@@ -12,10 +12,30 @@ import Synchronization
 ///
 /// Closing it cancels the task that answers its requests, and cancelling that task closes it at once.
 struct ClientChannel: HTTPChannelHandler {
-  struct Value: ServerChildChannelValue {
-    fileprivate let http: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+  /// A connection that was accepted. One that nobody handles is closed when it is released: a server that is cancelled drops those
+  /// that wait, and NIO ends the process if their writers are not finished (https://github.com/apple/swift-nio/issues/2813).
+  final class Value: ServerChildChannelValue {
+    fileprivate typealias Parts = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+
     fileprivate let connection: ClientConnection
+    private let http: Parts
+    private let isHandled = Atomic(false)
     var channel: any Channel { http.channel }
+
+    fileprivate init(_ http: Parts, _ connection: ClientConnection) {
+      (self.http, self.connection) = (http, connection)
+    }
+
+    deinit {
+      guard !isHandled.load(ordering: .relaxed) else { return }
+      Task { [http] in try? await http.executeThenClose { _, _ in } }
+    }
+
+    /// The parts of requests and replies, for the task that closes the connection.
+    fileprivate func handled() -> Parts {
+      isHandled.store(true, ordering: .relaxed)
+      return http
+    }
   }
 
   let responder: HTTPChannelHandler.Responder
@@ -46,17 +66,16 @@ struct ClientChannel: HTTPChannelHandler {
       try pipeline.addHandler(
         ConnectionGuard(time: time, unreadLimit: limits.requestLength, sent: sent, connection: connection))
       try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: limits.idleTime, logger: logger))
-      return Value(
-        http: try NIOAsyncChannel(
-          wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true)),
-        connection: connection)
+      let http = try Value.Parts(
+        wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+      return Value(http, connection)
     }
   }
 
   func handle(value: Value, logger: Logger) async {
     let task = Task {
       await ClientConnection.$current.withValue(value.connection) {
-        await handleHTTP(asyncChannel: value.http, logger: logger)
+        await handleHTTP(asyncChannel: value.handled(), logger: logger)
       }
     }
     value.channel.closeFuture.whenComplete { _ in task.cancel() }
