@@ -19,7 +19,7 @@ const previewed = 5
  */
 export function changesField(store, selector, signal) {
   const [rows, names] = [el('div'), el('datalist', {id: 'fields-to-change'})]
-  const [summary, list] = [el('p', {class: 'soft', role: 'status'}), el('ul')]
+  const [summary, list] = [el('p', {class: 'soft', role: 'status'}, 'Write a field to see the first documents before and after.'), el('ul')]
   let [docs, timer] = [null, null]
   const read = () => {
     const changes = [...rows.children].map(row => row.read()).filter(Boolean)
